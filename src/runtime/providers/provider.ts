@@ -1,5 +1,10 @@
 import type { ProviderError } from "../../core/errors.ts";
-import type { AnswerEnd, Message, ToolCall, ToolDefinition } from "../../core/conversation/message.ts";
+import type {
+  AnswerEnd,
+  Message,
+  ToolCall,
+  ToolDefinition,
+} from "../../core/conversation/message.ts";
 import type { Usage } from "../../core/usage.ts";
 import type { Result } from "../../core/result.ts";
 
@@ -50,7 +55,12 @@ export interface ChatRequest {
 export type StreamDelta =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
-  | { readonly type: "tool_call"; readonly slot: number; readonly name: string; readonly bytes: number }
+  | {
+    readonly type: "tool_call";
+    readonly slot: number;
+    readonly name: string;
+    readonly bytes: number;
+  }
   /** A word from a server that is still loading the model (llama-swap); never part of the answer. */
   | { readonly type: "status"; readonly text: string };
 
