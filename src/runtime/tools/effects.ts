@@ -1,0 +1,77 @@
+import type { GitError, ProcessError } from "../../core/errors.ts";
+import type { Digest } from "../../core/digest.ts";
+import type { OperationScope } from "../../core/policy/scope.ts";
+import type { Result } from "../../core/result.ts";
+import type { Candidates, WorkspaceFiles } from "../workspace/protocol.ts";
+
+/** Everything a tool may do to the world, passed in. A tool imports no adapter. */
+export interface ToolEffects {
+  readonly files: WorkspaceFiles;
+  readonly commands: CommandRunner;
+  readonly git: GitInspection;
+  readonly versions: VersionLedger;
+  readonly caps: ToolCaps;
+  /** What the user had changed at `path` before the task. */
+  userChangeAt(path: string): Extract<OperationScope, { type: "file" }>["userChange"];
+}
+
+/** Bounds from the configuration. */
+export interface ToolCaps {
+  /** Text of one result that the model reads, in bytes. */
+  readonly contextBytes: number;
+  /** Output of one command that is kept, in bytes. */
+  readonly captureBytes: number;
+  readonly shellTimeoutMs: number;
+}
+
+/** Which version of each file the model has seen: what its next edit is based on. */
+export interface VersionLedger {
+  seen(path: string): Digest | null;
+  note(path: string, version: Digest | "absent"): void;
+}
+
+export interface CommandRequest {
+  readonly argv: readonly string[];
+  /** Relative to the root. */
+  readonly cwd: string;
+  readonly env: readonly (readonly [string, string])[];
+  readonly timeoutMs: number;
+  readonly captureBytes: number;
+}
+
+export interface CommandOutcome {
+  readonly exit:
+    | { readonly type: "code"; readonly code: number }
+    | { readonly type: "signal"; readonly signal: string }
+    | { readonly type: "unknown" };
+  /** Standard output and standard error, decoded with replacement, head and tail kept. */
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly droppedBytes: number;
+  readonly durationMs: number;
+  readonly ended: "by_itself" | "timed_out" | "aborted";
+  /** A process of its group that is still there, in words; null when none is known. */
+  readonly leftRunning: string | null;
+}
+
+export interface CommandRunner {
+  /** The absolute path that would run, without running it. */
+  resolve(executable: string, cwd: string): Promise<Result<string, ProcessError>>;
+  run(
+    request: CommandRequest,
+    options: {
+      readonly signal: AbortSignal;
+      readonly onStarted: (pid: number) => void;
+      readonly onOutput: (text: string) => void;
+    },
+  ): Promise<Result<CommandOutcome, ProcessError>>;
+}
+
+export interface GitInspection {
+  /** Names Git knows or would add, NUL-separated; null outside a repository. */
+  candidates(): Promise<Candidates>;
+  status(): Promise<Result<string, GitError>>;
+  diff(path: string | null): Promise<Result<string, GitError>>;
+  log(path: string | null, count: number): Promise<Result<string, GitError>>;
+  show(revision: string): Promise<Result<string, GitError>>;
+}
