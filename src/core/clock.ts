@@ -13,7 +13,7 @@ export interface Clock {
 export interface Timers {
   /**
    * Runs `callback` once after `delayMs`. The returned function cancels it and is idempotent.
-   * A pending timer does not by itself keep the process alive.
+   * A pending timer keeps the process alive: cancel what is no longer wanted.
    */
   after(delayMs: number, callback: () => void): () => void;
 }

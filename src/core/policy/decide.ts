@@ -25,7 +25,9 @@ export type Evidence =
   | { readonly type: "setting"; readonly key: string; readonly decision: Decision }
   | { readonly type: "user_change"; readonly decision: Decision; readonly change: string }
   | { readonly type: "grant"; readonly decision: Decision; readonly grantId: Grant["id"] }
-  | { readonly type: "yolo"; readonly decision: Decision };
+  | { readonly type: "yolo"; readonly decision: Decision }
+  /** The task's verification command: consented to with the configuration, or given by flag. */
+  | { readonly type: "verification_contract"; readonly decision: Decision };
 
 export interface Evaluation {
   readonly decision: Decision;

@@ -60,6 +60,7 @@ export function commandReport(outcome: CommandOutcome): ToolReport {
     text,
     summary: ending,
     exitCode: outcome.exit.type === "code" ? outcome.exit.code : null,
+    error: null,
     capture: {
       bytes: new TextEncoder().encode(text),
       droppedBytes: outcome.droppedBytes,

@@ -16,12 +16,12 @@ export function refuseText(text: string): Result<never, Refusal> {
 /** The report of an operation that failed with a typed error and had no effect. */
 export function failed(error: FluzoError): ToolReport {
   const text = errorForModel(error);
-  return { outcome: "error", text, summary: text, exitCode: null, capture: null };
+  return { outcome: "error", text, summary: text, exitCode: null, error, capture: null };
 }
 
 /** A report whose text is all there is. */
 export function done(text: string, summary: string): ToolReport {
-  return { outcome: "ok", text, summary, exitCode: null, capture: null };
+  return { outcome: "ok", text, summary, exitCode: null, error: null, capture: null };
 }
 
 function errorForModel(error: FluzoError): string {

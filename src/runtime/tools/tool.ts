@@ -15,6 +15,8 @@ export interface ToolReport {
   /** One line for people. */
   readonly summary: string;
   readonly exitCode: number | null;
+  /** The typed failure, when there is one: the dispatcher counts refusals by it. */
+  readonly error: FluzoError | null;
   /** Captured output to keep as an artifact; null when the text is all there is. */
   readonly capture: { readonly bytes: Uint8Array; readonly droppedBytes: number } | null;
 }

@@ -1,0 +1,66 @@
+import type { Clock } from "../../core/clock.ts";
+import { FluzoFailure } from "../../core/errors.ts";
+import {
+  EVENT_SCHEMA_VERSION,
+  type EventContext,
+  type EventDraft,
+} from "../../core/events/envelope.ts";
+import type { DomainEvent } from "../../core/events/event.ts";
+import type { IdSource } from "../../core/ids.ts";
+import type { SpanContext } from "../../core/telemetry/telemetry.ts";
+import type { UpdateHub } from "../application/update_hub.ts";
+import type { JournalWriter } from "../storage/journal.ts";
+
+/**
+ * Writes the events of one attempt. An event is published to subscribers only after the store
+ * confirmed its commit, and a store that cannot confirm throws: nothing may be done on a guess.
+ */
+export class TaskJournal {
+  readonly #writer: JournalWriter;
+  readonly #updates: UpdateHub;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+  readonly #context: EventContext;
+
+  constructor(
+    services: {
+      readonly writer: JournalWriter;
+      readonly updates: UpdateHub;
+      readonly clock: Clock;
+      readonly ids: IdSource;
+    },
+    context: EventContext,
+  ) {
+    this.#writer = services.writer;
+    this.#updates = services.updates;
+    this.#clock = services.clock;
+    this.#ids = services.ids;
+    this.#context = context;
+  }
+
+  /**
+   * Commits `events` in one transaction.
+   *
+   * @throws {FluzoFailure} With a storage error when the commit is not confirmed.
+   */
+  async append(events: readonly DomainEvent[], span: SpanContext | null = null): Promise<void> {
+    const context = span === null ? this.#context : { ...this.#context, spanId: span.spanId };
+    const drafts = events.map((event): EventDraft => ({
+      id: this.#ids.next("event"),
+      wallMs: this.#clock.wallMs(),
+      context,
+      event,
+    }));
+    const appended = await this.#writer.append(drafts);
+    if (!appended.ok) throw new FluzoFailure(appended.error);
+    const { taskId } = this.#context;
+    if (taskId === null) return;
+    const first = appended.value.lastSequence - drafts.length + 1;
+    drafts.forEach((draft, index) => {
+      this.#updates.publish(taskId, {
+        type: "event",
+        envelope: { ...draft, schemaVersion: EVENT_SCHEMA_VERSION, sequence: first + index },
+      });
+    });
+  }
+}
