@@ -88,6 +88,12 @@ export function describeError(error: FluzoError): ErrorText {
         what: `Cannot run git ${error.command}: ${error.detail}`,
         remedy: "Run `git status` here to see what Git says",
       };
+    case "repeated_call":
+      return {
+        what: `The model made the same call of ${error.tool} ${error.times} times in a row and ` +
+          "learned nothing new",
+        remedy: "Put the request in other words, or use a stronger model",
+      };
     case "cancelled":
       return { what: `Cancelled by ${error.by === "user" ? "you" : error.by}`, remedy: "" };
     case "confirmation_required":

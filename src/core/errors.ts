@@ -175,6 +175,12 @@ export interface GitError {
   readonly command: string;
   readonly detail: string;
 }
+/** The model made the same call again and again and got the same answer. */
+export interface RepeatedCallError {
+  readonly type: "repeated_call";
+  readonly tool: string;
+  readonly times: number;
+}
 export interface CancelledError {
   readonly type: "cancelled";
   readonly by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -232,6 +238,7 @@ export type FluzoError =
   | WorkspaceError
   | ProcessError
   | GitError
+  | RepeatedCallError
   | CancelledError
   | ConfirmationRequiredError
   | OwnerConflictError

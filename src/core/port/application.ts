@@ -1,6 +1,7 @@
 import type { FluzoError } from "../errors.ts";
 import type { EventEnvelope } from "../events/envelope.ts";
 import type { ArtifactId, CommandId, MessageId, OperationId, SessionId, TaskId } from "../ids.ts";
+import type { GrantRequest } from "../policy/grant_request.ts";
 import type { Result } from "../result.ts";
 import type {
   OperationDetail,
@@ -33,15 +34,6 @@ export interface Subscription extends AsyncIterable<readonly Update[]> {
   /** Ends the iteration. Never cancels the task. */
   close(): void;
 }
-
-/** A grant given with a task, as the user wrote it. */
-export type GrantRequest =
-  /** This argument vector, in the workspace root, without further environment. */
-  | { readonly type: "exec"; readonly argv: readonly string[] }
-  /** This script, word for word, run by `/bin/sh -c` in the workspace root. */
-  | { readonly type: "shell"; readonly script: string }
-  /** Edits of this file although it has uncommitted changes of the user. */
-  | { readonly type: "touch"; readonly path: string };
 
 export type Command =
   | {

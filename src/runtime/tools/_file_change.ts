@@ -18,7 +18,7 @@ export async function prepareChange(
     scope: scopeOf(change, effects),
     before: versionKey(plan.before),
     after: versionKey(plan.after),
-    preImage: plan.preImage.byteLength === 0 ? null : plan.preImage,
+    preImage: plan.before.state === "absent" ? null : plan.preImage,
     perform: async () => {
       const applied = await effects.files.call({ type: "apply", operationId });
       if (!applied.ok) return failed(applied.error);

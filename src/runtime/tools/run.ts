@@ -1,4 +1,4 @@
-import { prepareCommand } from "./_command.ts";
+import { prepareCommand } from "./command.ts";
 import { tidyPath } from "./_paths.ts";
 import { refuseText } from "./_refusals.ts";
 import description from "./run.md" with { type: "text" };

@@ -1,12 +1,10 @@
-import { prepareCommand } from "./_command.ts";
+import { prepareCommand } from "./command.ts";
+import { SHELL } from "../../core/policy/grant_request.ts";
 import { tidyPath } from "./_paths.ts";
 import { refuseText } from "./_refusals.ts";
 import { MAX_TIMEOUT_SECONDS } from "./run.ts";
 import description from "./shell.md" with { type: "text" };
 import { defineTool } from "./tool.ts";
-
-/** The interpreter of every shell request; part of the scope that is approved. */
-export const SHELL = "/bin/sh";
 
 /** Runs a script by an explicit shell. The whole script is the scope. */
 export const shellTool = defineTool({

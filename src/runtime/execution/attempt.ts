@@ -1,0 +1,157 @@
+import type { Conversation } from "../context/conversation.ts";
+import type { AgentsFiles } from "../context/agents_files.ts";
+import type { ProviderGateway } from "../providers/gateway.ts";
+import type { ModelEndpoint } from "../providers/provider.ts";
+import type { JournalReader, JournalWriter } from "../storage/journal.ts";
+import type { ToolEffects } from "../tools/effects.ts";
+import type { UpdateHub } from "../application/update_hub.ts";
+import type { BudgetLimits, Consumption } from "../../core/budget/budget.ts";
+import { consume } from "../../core/budget/budget.ts";
+import type { Clock, Timers } from "../../core/clock.ts";
+import type { CancelledError, FluzoError } from "../../core/errors.ts";
+import type { Baseline, Denial } from "../../core/events/event.ts";
+import type {
+  ArtifactId,
+  AttemptId,
+  IdSource,
+  OperationId,
+  SessionId,
+  TaskId,
+} from "../../core/ids.ts";
+import type { TaskReason } from "../../core/lifecycle/task.ts";
+import type { PolicySettings } from "../../core/policy/decide.ts";
+import type { Grant } from "../../core/policy/grant.ts";
+import type { Redactor } from "../../core/text/redactor.ts";
+import type { SpanContext, Telemetry } from "../../core/telemetry/telemetry.ts";
+import type { TaskJournal } from "./task_journal.ts";
+
+/** What is fixed for an attempt: the effective settings and what the user asked for. */
+export interface AttemptPlan {
+  readonly sessionId: SessionId;
+  readonly taskId: TaskId;
+  readonly attemptId: AttemptId;
+  readonly onAsk: "block" | "deny";
+  readonly yolo: boolean;
+  /** Argument vector; empty when nothing verifies the task. */
+  readonly verification: readonly string[];
+  readonly endpoint: ModelEndpoint;
+  readonly capacityId: string;
+  readonly pool: string;
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
+  readonly maxRetries: number;
+  readonly limits: BudgetLimits;
+  readonly policy: PolicySettings;
+}
+
+/** What an attempt works with. */
+export interface AttemptServices {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly ids: IdSource;
+  readonly telemetry: Telemetry;
+  readonly writer: JournalWriter;
+  readonly reader: JournalReader;
+  readonly updates: UpdateHub;
+  readonly gateway: ProviderGateway;
+  readonly effects: ToolEffects;
+  readonly redactor: Redactor;
+}
+
+/** Why an attempt stops. */
+export type Ending =
+  | { readonly type: "completed" }
+  | { readonly type: "blocked"; readonly reason: TaskReason; readonly error: FluzoError }
+  | { readonly type: "failed"; readonly error: FluzoError }
+  | { readonly type: "cancelled"; readonly by: CancelledError["by"] };
+
+/** A file as it was before the attempt's first own change of it. */
+export type FirstVersion =
+  | { readonly type: "absent" }
+  | { readonly type: "kept"; readonly artifact: ArtifactId }
+  /** Not kept, because the content holds a secret. */
+  | { readonly type: "withheld" };
+
+/** One running attempt: its plan, its services and what changes while it runs. */
+export class Attempt {
+  readonly plan: AttemptPlan;
+  readonly services: AttemptServices;
+  readonly journal: TaskJournal;
+  readonly conversation: Conversation;
+  readonly agents: AgentsFiles;
+  readonly baseline: Baseline;
+  readonly span: SpanContext;
+  readonly cancel: CancelSignal;
+  /** Grants as the journal has them; a consumed one-time grant is replaced by its new state. */
+  readonly grants: Grant[];
+  readonly denials: Denial[] = [];
+  /** Paths that Fluzo's own file tools changed, with what was there before. */
+  readonly firstVersions = new Map<string, FirstVersion>();
+  readonly uncertainties: string[] = [];
+  readonly #startMs: number;
+  #consumption: Consumption;
+
+  constructor(parts: {
+    readonly plan: AttemptPlan;
+    readonly services: AttemptServices;
+    readonly journal: TaskJournal;
+    readonly conversation: Conversation;
+    readonly agents: AgentsFiles;
+    readonly baseline: Baseline;
+    readonly span: SpanContext;
+    readonly cancel: CancelSignal;
+    readonly grants: readonly Grant[];
+    readonly consumption: Consumption;
+  }) {
+    this.plan = parts.plan;
+    this.services = parts.services;
+    this.journal = parts.journal;
+    this.conversation = parts.conversation;
+    this.agents = parts.agents;
+    this.baseline = parts.baseline;
+    this.span = parts.span;
+    this.cancel = parts.cancel;
+    this.grants = [...parts.grants];
+    this.#consumption = parts.consumption;
+    this.#startMs = parts.services.clock.monotonicMs() - parts.consumption.activeMs;
+  }
+
+  /** What the task has consumed by now, its active time included. */
+  get consumption(): Consumption {
+    return {
+      ...this.#consumption,
+      activeMs: this.services.clock.monotonicMs() - this.#startMs,
+    };
+  }
+
+  /** Counts what was used; the caller commits the new total. */
+  consume(used: Partial<Omit<Consumption, "activeMs">>): void {
+    this.#consumption = consume(this.#consumption, used);
+  }
+
+  /** Notes a refusal for the result. */
+  deny(denial: { readonly operationId: OperationId } & Denial): void {
+    this.denials.push(denial);
+  }
+}
+
+/** The one cancel token of an attempt: checked before each dispatch, and who pulled it is kept. */
+export class CancelSignal {
+  readonly #controller = new AbortController();
+  #by: CancelledError["by"] | null = null;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get by(): CancelledError["by"] | null {
+    return this.#by;
+  }
+
+  /** Cancels. Repeating it changes nothing. */
+  cancel(by: CancelledError["by"]): void {
+    if (this.#by !== null) return;
+    this.#by = by;
+    this.#controller.abort();
+  }
+}
