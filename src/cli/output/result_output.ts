@@ -27,7 +27,7 @@ export interface RunReport {
  */
 export function exitForResult(result: TaskResult): ExitName {
   if (result.error !== null) return exitFor(result.error);
-  const denied = result.denials.some(({ flag }) => flag !== "");
+  const denied = result.denials.some(({ kind }) => kind === "permission");
   if (result.status === "completed") {
     return denied && result.verification !== "passed" ? "permission_denied" : "ok";
   }

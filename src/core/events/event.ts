@@ -280,6 +280,8 @@ export interface PreExistingChange {
   readonly now: "unchanged" | "changed" | "unknown";
 }
 export interface Denial {
+  /** `permission`: the policy or a missing grant. `confinement`: a path no grant can open. */
+  readonly kind: "permission" | "confinement";
   readonly operationId: OperationId;
   readonly tool: string;
   readonly scope: string;

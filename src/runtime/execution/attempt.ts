@@ -10,14 +10,7 @@ import { consume } from "../../core/budget/budget.ts";
 import type { Clock, Timers } from "../../core/clock.ts";
 import type { CancelledError, FluzoError } from "../../core/errors.ts";
 import type { Baseline, Denial } from "../../core/events/event.ts";
-import type {
-  ArtifactId,
-  AttemptId,
-  IdSource,
-  OperationId,
-  SessionId,
-  TaskId,
-} from "../../core/ids.ts";
+import type { ArtifactId, AttemptId, IdSource, SessionId, TaskId } from "../../core/ids.ts";
 import type { TaskReason } from "../../core/lifecycle/task.ts";
 import type { PolicySettings } from "../../core/policy/decide.ts";
 import type { Grant } from "../../core/policy/grant.ts";
@@ -130,7 +123,7 @@ export class Attempt {
   }
 
   /** Notes a refusal for the result. */
-  deny(denial: { readonly operationId: OperationId } & Denial): void {
+  deny(denial: Denial): void {
     this.denials.push(denial);
   }
 }

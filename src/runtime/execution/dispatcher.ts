@@ -115,6 +115,7 @@ async function block(
   const scope = describeScope(prepared.scope);
   const flag = grantFlag(prepared.scope);
   attempt.deny({
+    kind: "permission",
     operationId,
     tool: call.name,
     scope,
@@ -142,7 +143,8 @@ async function refuse(
   await prepared.discard();
   const { evidence } = evaluation;
   const scope = describeScope(prepared.scope);
-  attempt.deny({ operationId, tool: call.name, scope, reason, flag: grantFlag(prepared.scope) });
+  const flag = evaluation.decision === "ask" ? grantFlag(prepared.scope) : "";
+  attempt.deny({ kind: "permission", operationId, tool: call.name, scope, reason, flag });
   return await answer(
     attempt,
     call,
@@ -373,6 +375,7 @@ function noteRefusal(
     case "multiply_linked":
     case "through_link":
       attempt.deny({
+        kind: "confinement",
         operationId,
         tool,
         scope: error.path,
