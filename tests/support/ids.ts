@@ -1,0 +1,16 @@
+import { formatId, type IdSource } from "../../src/core/ids.ts";
+
+/** Ids that count up: the same run gives the same ids. */
+export function countingIds(): IdSource {
+  let count = 0;
+  return {
+    next: (kind) => {
+      count++;
+      const random = new Uint8Array(16);
+      for (let i = 15, rest = count; rest > 0; i--, rest = Math.floor(rest / 32)) {
+        random[i] = rest % 32;
+      }
+      return formatId(kind, 0, random);
+    },
+  };
+}
