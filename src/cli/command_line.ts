@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../core/result.ts";
+import { nearest } from "../core/text/nearest.ts";
 import type { UsageError } from "../core/errors.ts";
 
 /** One option of a command: gives parsing, help and completion. */
@@ -163,31 +164,4 @@ function usage(message: string, command: CommandSpec): Result<never, UsageError>
     message,
     hint: `\`fluzo ${command.name} --help\` shows its options`,
   });
-}
-
-/** The known word with the fewest edits, when there are few enough to be a typo. */
-export function nearest(word: string, known: readonly string[]): string | null {
-  let best: string | null = null;
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
-  for (const candidate of known) {
-    const distance = editDistance(word, candidate);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
