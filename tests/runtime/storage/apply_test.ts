@@ -1,0 +1,630 @@
+import assert from "node:assert/strict";
+import type { AssistantMessage } from "../../../src/core/conversation/message.ts";
+import type { DomainEvent, TaskResult } from "../../../src/core/events/event.ts";
+import { recordedEvent } from "../../../src/core/events/recorded.ts";
+import type { Grant } from "../../../src/core/policy/grant.ts";
+import { scopeKey } from "../../../src/core/policy/scope.ts";
+import { UNKNOWN_USAGE } from "../../../src/core/usage.ts";
+import {
+  authorizedOperation,
+  COMMAND,
+  DIGEST,
+  draft,
+  drafts,
+  failure,
+  intended,
+  LIMITS,
+  newId,
+  opened,
+  startedTask,
+  temporaryStore,
+  value,
+} from "./_fixture.ts";
+
+type EventType = DomainEvent["type"];
+type EventOf<T extends EventType> = Extract<DomainEvent, { type: T }>;
+
+const CONSUMPTION = { turns: 1, activeMs: 5, toolCalls: 1, tokens: 7, estimatedTokens: 2 };
+
+/** One event of every type, all of one task. A new variant without a case does not compile. */
+function oneOfEach() {
+  const task = startedTask();
+  const { sessionId, taskId, attemptId, snapshotId } = task;
+  const first = authorizedOperation(attemptId);
+  const second = newId("operation");
+  const third = authorizedOperation(attemptId);
+  const fourth = newId("operation");
+  const requestId = newId("request");
+  const answerId = newId("message");
+  const userId = newId("message");
+  const onceId = newId("grant");
+  const taskGrantId = newId("grant");
+  const artifactId = newId("artifact");
+  const once: Grant = {
+    id: onceId,
+    key: scopeKey(COMMAND),
+    covers: "scope",
+    source: "approval",
+    lifetime: "once",
+    state: "active",
+  };
+  const answer: AssistantMessage = {
+    role: "assistant",
+    text: "Done 😀",
+    reasoning: "Think",
+    toolCalls: [],
+    end: "stop",
+  };
+  const result: TaskResult = {
+    status: "completed",
+    verification: "passed",
+    answer: "Done",
+    error: null,
+    changes: [],
+    preExisting: [],
+    denials: [],
+    consumption: CONSUMPTION,
+    diff: null,
+    uncertainties: [],
+  };
+  const artifact = { id: artifactId, kind: "diff", digest: DIGEST, sizeBytes: 3, droppedBytes: 0 };
+  const started = Object.fromEntries(task.events.map((event) => [event.type, event]));
+  const of = <T extends EventType>(type: T) => started[type] as EventOf<T>;
+  const cases: { readonly [T in EventType]: EventOf<T> } = {
+    workspace_recorded: {
+      type: "workspace_recorded",
+      workspaceId: newId("workspace"),
+      root: "/r",
+      device: "1",
+      inode: "2",
+      birthTimeNs: "3",
+    },
+    session_created: of("session_created"),
+    task_created: of("task_created"),
+    task_moved: { type: "task_moved", taskId, from: "running", to: "completed", reason: null },
+    task_ended: { type: "task_ended", taskId, result },
+    budget_consumed: { type: "budget_consumed", taskId, consumption: CONSUMPTION },
+    attempt_started: of("attempt_started"),
+    attempt_ended: { type: "attempt_ended", attemptId, outcome: "completed", error: null },
+    config_recorded: of("config_recorded"),
+    baseline_recorded: {
+      type: "baseline_recorded",
+      attemptId,
+      baseline: { git: "none", head: null, branch: null, entries: [], truncated: false },
+    },
+    message_recorded: {
+      type: "message_recorded",
+      messageId: userId,
+      sessionId,
+      taskId,
+      message: { role: "user", text: "Fix\u0000 it" },
+    },
+    message_started: { type: "message_started", messageId: answerId, sessionId, taskId, requestId },
+    // Ends in the middle of a surrogate pair.
+    message_checkpointed: {
+      type: "message_checkpointed",
+      messageId: answerId,
+      offset: 0,
+      text: "Done \ud83d",
+    },
+    message_completed: {
+      type: "message_completed",
+      messageId: answerId,
+      message: answer,
+      end: "stop",
+    },
+    request_reserved: {
+      type: "request_reserved",
+      requestId,
+      attemptId,
+      purpose: "agent_turn",
+      model: "m",
+      origin: "http://127.0.0.1:1",
+      capacityId: "c",
+      pool: "p",
+      retry: 0,
+      estimatedInputTokens: 5,
+    },
+    request_dispatched: { type: "request_dispatched", requestId, bodyBytes: 10 },
+    request_ended: {
+      type: "request_ended",
+      requestId,
+      outcome: "complete",
+      usage: UNKNOWN_USAGE,
+      rawFinish: "stop",
+      error: null,
+    },
+    operation_requested: first.events[0] as EventOf<"operation_requested">,
+    operation_authorized: first.events[1] as EventOf<"operation_authorized">,
+    operation_intended: {
+      type: "operation_intended",
+      operationId: first.operationId,
+      consumes: onceId,
+      preImage: artifactId,
+      before: DIGEST,
+      after: "absent",
+    },
+    operation_dispatched: { type: "operation_dispatched", operationId: first.operationId },
+    process_started: { type: "process_started", operationId: first.operationId, pid: 77 },
+    operation_finished: {
+      type: "operation_finished",
+      operationId: first.operationId,
+      outcome: "error",
+      summary: "exit code 3",
+      artifacts: [artifactId],
+      exitCode: 3,
+    },
+    operation_denied: {
+      type: "operation_denied",
+      operationId: second,
+      evidence: [],
+      reason: "not wanted",
+    },
+    operation_unknown: {
+      type: "operation_unknown",
+      operationId: third.operationId,
+      detail: "it may still run",
+    },
+    operation_cancelled: {
+      type: "operation_cancelled",
+      operationId: fourth,
+      reason: "invalidated",
+    },
+    grant_issued: { type: "grant_issued", taskId, grant: once },
+    grant_ended: { type: "grant_ended", grantId: taskGrantId, state: "revoked" },
+    artifact_recorded: { type: "artifact_recorded", artifact: { ...artifact, kind: "diff" } },
+    verification_ended: {
+      type: "verification_ended",
+      taskId,
+      round: 1,
+      passed: false,
+      operationId: first.operationId,
+    },
+    cancel_requested: { type: "cancel_requested", taskId, by: "SIGINT" },
+  };
+  const requested = (operationId: typeof second): DomainEvent => ({
+    ...cases.operation_requested,
+    operationId,
+    callId: operationId,
+  });
+  const order: DomainEvent[] = [
+    cases.workspace_recorded,
+    ...task.events,
+    cases.baseline_recorded,
+    cases.message_recorded,
+    cases.request_reserved,
+    cases.request_dispatched,
+    cases.message_started,
+    cases.message_checkpointed,
+    cases.message_completed,
+    cases.request_ended,
+    cases.budget_consumed,
+    cases.grant_issued,
+    { type: "grant_issued", taskId, grant: { ...once, id: taskGrantId, lifetime: "task" } },
+    cases.artifact_recorded,
+    cases.operation_requested,
+    cases.operation_authorized,
+    cases.operation_intended,
+    cases.operation_dispatched,
+    cases.process_started,
+    cases.operation_finished,
+    cases.verification_ended,
+    requested(second),
+    cases.operation_denied,
+    ...third.events,
+    intended(third.operationId),
+    cases.operation_unknown,
+    requested(fourth),
+    cases.operation_cancelled,
+    cases.grant_ended,
+    cases.cancel_requested,
+    cases.task_moved,
+    cases.task_ended,
+    cases.attempt_ended,
+  ];
+  const ids = { first: first.operationId, second, third: third.operationId, fourth };
+  return { ...task, cases, order, ids, artifactId, onceId, taskGrantId, result, once, snapshotId };
+}
+
+Deno.test("applyBatch() applies every type of event and the read models show all of it", async () => {
+  using place = temporaryStore();
+  const story = oneOfEach();
+  const { cases, order, taskId, sessionId, attemptId, ids, artifactId } = story;
+  assert.deepEqual(
+    new Set(order.map((event) => event.type)),
+    new Set(Object.keys(cases)),
+    "a type of event is not applied",
+  );
+  await using store = await opened(place.directory);
+  const context = { taskId };
+  const head = order.findIndex((event) => event.type === "task_created");
+  const batch = order.map((event, index) => draft(event, index > head ? context : {}));
+  assert.deepEqual(value(await store.append(batch)), { lastSequence: order.length });
+
+  assert.deepEqual(value(await store.task(taskId)), {
+    id: taskId,
+    sessionId,
+    goal: "Fix it",
+    state: "completed",
+    reason: null,
+    derived: null,
+    createdWallMs: 1000,
+    updatedWallMs: 1000,
+    limits: LIMITS,
+    consumption: CONSUMPTION,
+    verification: ["deno", "test"],
+    yolo: false,
+    attempts: [{
+      id: attemptId,
+      number: 1,
+      state: "completed",
+      derived: null,
+      traceId: "0".repeat(32),
+      model: "coder",
+      startedWallMs: 1000,
+      endedWallMs: 1000,
+    }],
+    operationCounts: {
+      requested: 0,
+      authorized: 0,
+      intent_committed: 0,
+      dispatched: 0,
+      known_result: 1,
+      unknown: 1,
+      denied: 1,
+      invalidated: 1,
+      cancelled: 0,
+    },
+    grants: [
+      { ...story.once, state: "consumed" },
+      { ...story.once, id: story.taskGrantId, lifetime: "task", state: "revoked" },
+    ],
+    artifacts: [cases.artifact_recorded.artifact],
+    baseline: cases.baseline_recorded.baseline,
+    result: story.result,
+  });
+  const operations = value(await store.operations(taskId, { after: null, limit: 10 }));
+  const common = { attemptId, tool: "run_command", scope: COMMAND, derived: null };
+  const bare = { exitCode: null, preImage: null, artifacts: [] };
+  assert.deepEqual(operations, {
+    items: [
+      {
+        ...common,
+        id: ids.first,
+        callId: ids.first,
+        state: "known_result",
+        summary: "exit code 3",
+        exitCode: 3,
+        preImage: artifactId,
+        artifacts: [artifactId],
+      },
+      {
+        ...common,
+        ...bare,
+        id: ids.second,
+        callId: ids.second,
+        state: "denied",
+        summary: "not wanted",
+      },
+      {
+        ...common,
+        ...bare,
+        id: ids.third,
+        callId: ids.third,
+        state: "unknown",
+        summary: "it may still run",
+      },
+      { ...common, ...bare, id: ids.fourth, callId: ids.fourth, state: "invalidated", summary: "" },
+    ],
+    next: null,
+  });
+  assert.deepEqual(value(await store.messages(sessionId, 1_000_000)), {
+    messages: [cases.message_recorded.message, cases.message_completed.message],
+    cut: false,
+  });
+  assert.deepEqual(value(await store.sessions(null, 5)).items, [
+    { id: sessionId, title: "First", createdWallMs: 1000, tasks: 1, messages: 2 },
+  ]);
+  const events = value(await store.events(taskId, { afterSequence: 0, limit: 500 })).items;
+  // Workspace, session and configuration stand before the task's own events.
+  const own = order.filter((event, index) => index >= head || event.type === "task_created");
+  assert.deepEqual(events.map((envelope) => envelope.event), own.map(recordedEvent));
+  assert.deepEqual(events.map((e) => e.sequence), own.map((event) => order.indexOf(event) + 1));
+  const finished = events.find((envelope) => envelope.event.type === "operation_finished");
+  assert.deepEqual(finished?.context, {
+    sessionId,
+    taskId,
+    attemptId,
+    traceId: null,
+    spanId: null,
+  });
+});
+
+Deno.test("applyBatch() keeps the contents of messages out of the events", async () => {
+  using place = temporaryStore();
+  const { order, cases } = oneOfEach();
+  await using store = await opened(place.directory);
+  value(await store.append(drafts(...order)));
+  const events = value(
+    await store.events(cases.task_ended.taskId, { afterSequence: 0, limit: 99 }),
+  );
+  const text = JSON.stringify(events.items);
+  for (const content of ["Done \\ud83d", "Think", "Fix\\u0000"]) {
+    assert.ok(!text.includes(content), content);
+  }
+});
+
+/** Batches that must leave nothing behind, each after the task is running. */
+const REFUSED: readonly {
+  readonly name: string;
+  readonly detail: RegExp;
+  readonly events: (task: ReturnType<typeof startedTask>) => DomainEvent[];
+}[] = [
+  {
+    name: "a transition the machine does not have",
+    detail: /Cannot move task "task_.*" from "running" to "ready"/,
+    events: ({ taskId }) => [
+      { type: "task_moved", taskId, from: "running", to: "ready", reason: null },
+    ],
+  },
+  {
+    name: "a move from a state the task is not in",
+    detail: /it is "running"/,
+    events: ({ taskId }) => [
+      { type: "task_moved", taskId, from: "ready", to: "running", reason: null },
+    ],
+  },
+  {
+    name: "a dispatch without an intent",
+    detail: /Cannot move operation .* from "authorized" to "dispatched"/,
+    events: ({ attemptId }) => {
+      const { operationId, events } = authorizedOperation(attemptId);
+      return [...events, { type: "operation_dispatched", operationId }];
+    },
+  },
+  {
+    name: "a result that contradicts the state",
+    detail: /Cannot end task .* as "completed": it is "running"/,
+    events: ({ taskId }) => [{ type: "task_ended", taskId, result: oneOfEach().result }],
+  },
+  {
+    name: "a lowered consumption",
+    detail: /Cannot lower the consumption/,
+    events: ({ taskId }) => [
+      { type: "budget_consumed", taskId, consumption: CONSUMPTION },
+      { type: "budget_consumed", taskId, consumption: { ...CONSUMPTION, tokens: 6 } },
+    ],
+  },
+  {
+    name: "a second open attempt",
+    detail: /UNIQUE constraint failed/,
+    events: ({ taskId, snapshotId, instanceId }) => [{
+      type: "attempt_started",
+      attemptId: newId("attempt"),
+      taskId,
+      number: 2,
+      traceId: "1".repeat(32),
+      instanceId,
+      snapshotId,
+      model: "m",
+    }],
+  },
+  {
+    name: "an attempt out of number",
+    detail: /Cannot start attempt 3/,
+    events: ({ taskId, attemptId, snapshotId, instanceId }) => [
+      { type: "attempt_ended", attemptId, outcome: "blocked", error: null },
+      {
+        type: "attempt_started",
+        attemptId: newId("attempt"),
+        taskId,
+        number: 3,
+        traceId: "1".repeat(32),
+        instanceId,
+        snapshotId,
+        model: "m",
+      },
+    ],
+  },
+  {
+    name: "an operation in an ended attempt",
+    detail: /Cannot begin work in attempt/,
+    events: ({ attemptId }) => [
+      { type: "attempt_ended", attemptId, outcome: "failed", error: null },
+      ...authorizedOperation(attemptId).events,
+    ],
+  },
+  {
+    name: "an attempt that ends twice",
+    detail: /Cannot move attempt .* from "failed" to "completed"/,
+    events: ({ attemptId }) => [
+      { type: "attempt_ended", attemptId, outcome: "failed", error: null },
+      { type: "attempt_ended", attemptId, outcome: "completed", error: null },
+    ],
+  },
+  {
+    name: "a checkpoint beside the committed end",
+    detail: /at 2: it ends at 3/,
+    events: (task) => {
+      const { start, messageId } = streaming(task);
+      return [
+        ...start,
+        { type: "message_checkpointed", messageId, offset: 0, text: "abc" },
+        { type: "message_checkpointed", messageId, offset: 2, text: "d" },
+      ];
+    },
+  },
+  {
+    name: "a completion that takes committed text back",
+    detail: /differs from what is committed/,
+    events: (task) => {
+      const { start, messageId } = streaming(task);
+      const message = { ...oneOfEach().cases.message_completed.message, text: "ab" };
+      return [
+        ...start,
+        { type: "message_checkpointed", messageId, offset: 0, text: "abc" },
+        { type: "message_completed", messageId, message, end: "stop" },
+      ];
+    },
+  },
+  {
+    name: "an artifact nobody recorded",
+    detail: /FOREIGN KEY constraint failed/,
+    events: ({ attemptId }) => {
+      const { operationId, events } = authorizedOperation(attemptId);
+      const intent = intended(operationId);
+      if (intent.type !== "operation_intended") return [];
+      return [...events, { ...intent, preImage: newId("artifact") }];
+    },
+  },
+  {
+    name: "an event of an unknown task",
+    detail: /Cannot find task/,
+    events: () => [{ type: "cancel_requested", taskId: newId("task"), by: "user" }],
+  },
+  {
+    name: "an unknown request",
+    detail: /Cannot find request/,
+    events: () => [{ type: "request_dispatched", requestId: newId("request"), bodyBytes: 1 }],
+  },
+];
+
+function streaming({ sessionId, taskId, attemptId }: ReturnType<typeof startedTask>) {
+  const messageId = newId("message");
+  const { cases } = oneOfEach();
+  const requestId = newId("request");
+  const start: DomainEvent[] = [
+    { ...cases.request_reserved, requestId, attemptId },
+    { type: "message_started", messageId, sessionId, taskId, requestId },
+  ];
+  return { start, messageId, requestId };
+}
+
+for (const { name, detail, events } of REFUSED) {
+  Deno.test(`applyBatch() refuses ${name} and leaves nothing of the batch`, async () => {
+    using place = temporaryStore();
+    const task = startedTask();
+    await using store = await opened(place.directory);
+    value(await store.append(drafts(...task.events)));
+    const before = await everything(store, task);
+    const good: DomainEvent = { type: "session_created", sessionId: newId("session"), title: "x" };
+    const error = failure(await store.append(drafts(good, ...events(task), good)));
+    assert.equal(error.reason, "invalid_transition");
+    assert.match(error.detail, detail);
+    assert.deepEqual(await everything(store, task), before);
+    // The refused batch used up no sequence.
+    const next = value(await store.append(drafts(good)));
+    assert.deepEqual(next, { lastSequence: task.events.length + 1 });
+  });
+}
+
+async function everything(
+  store: Awaited<ReturnType<typeof opened>>,
+  { taskId, sessionId }: ReturnType<typeof startedTask>,
+) {
+  return [
+    value(await store.task(taskId)),
+    value(await store.sessions(null, 99)),
+    value(await store.operations(taskId, { after: null, limit: 99 })),
+    value(await store.messages(sessionId, 1e6)),
+    value(await store.events(taskId, { afterSequence: 0, limit: 99 })),
+    value(await store.unfinished()),
+  ];
+}
+
+Deno.test("applyBatch() refuses the same event twice", async () => {
+  using place = temporaryStore();
+  await using store = await opened(place.directory);
+  const once = draft({ type: "session_created", sessionId: newId("session"), title: "x" });
+  value(await store.append([once]));
+  const again = { ...once, event: { ...once.event, sessionId: newId("session") } };
+  assert.match(failure(await store.append([again])).detail, /UNIQUE constraint failed: events.id/);
+});
+
+Deno.test("applyBatch() refuses a context that contradicts the event", async () => {
+  using place = temporaryStore();
+  await using store = await opened(place.directory);
+  const one = startedTask();
+  const two = startedTask();
+  value(await store.append(drafts(...one.events, ...two.events)));
+  const event: DomainEvent = { type: "cancel_requested", taskId: one.taskId, by: "user" };
+  const error = failure(await store.append([draft(event, { taskId: two.taskId })]));
+  assert.match(error.detail, /Cannot file an event of task/);
+});
+
+Deno.test("consumeGrant() lets one of two racing intents use a one-time grant", async () => {
+  using place = temporaryStore();
+  const task = startedTask();
+  const { taskId, attemptId } = task;
+  const one = authorizedOperation(attemptId);
+  const two = authorizedOperation(attemptId);
+  const { once } = oneOfEach();
+  await using first = await opened(place.directory);
+  value(
+    await first.append(drafts(
+      ...task.events,
+      { type: "grant_issued", taskId, grant: once },
+      ...one.events,
+      ...two.events,
+    )),
+  );
+  // A second writing connection of another worker: the transaction decides, not the queue.
+  await using second = await opened(place.directory);
+  const results = await Promise.all([
+    first.append(drafts(intended(one.operationId, once.id))),
+    second.append(drafts(intended(two.operationId, once.id))),
+  ]);
+  assert.deepEqual(results.map((result) => result.ok).sort(), [false, true]);
+  const refused = results.find((result) => !result.ok);
+  assert.ok(refused !== undefined && !refused.ok);
+  assert.match(refused.error.detail, /Cannot consume grant .*: it is "consumed"/);
+  const states = value(await first.operations(taskId, { after: null, limit: 9 })).items;
+  assert.deepEqual(
+    states.map((operation) => operation.state).sort(),
+    ["authorized", "intent_committed"],
+  );
+});
+
+const UNFIT: readonly { readonly name: string; readonly change: Partial<Grant>; why: RegExp }[] = [
+  { name: "that lasts for the task", change: { lifetime: "task" }, why: /lasts for the task/ },
+  { name: "of another scope", change: { key: "[]" }, why: /covers another scope/ },
+  { name: "for a file", change: { covers: "touch", key: "a.ts" }, why: /covers another scope/ },
+];
+for (const { name, change, why } of UNFIT) {
+  Deno.test(`consumeGrant() refuses a grant ${name}`, async () => {
+    using place = temporaryStore();
+    const task = startedTask();
+    const grant = { ...oneOfEach().once, ...change };
+    const { operationId, events } = authorizedOperation(task.attemptId);
+    await using store = await opened(place.directory);
+    value(
+      await store.append(drafts(
+        ...task.events,
+        { type: "grant_issued", taskId: task.taskId, grant },
+        ...events,
+      )),
+    );
+    const error = failure(await store.append(drafts(intended(operationId, grant.id))));
+    assert.match(error.detail, why);
+    assert.equal(value(await store.task(task.taskId))?.grants[0]?.state, "active");
+  });
+}
+
+Deno.test("consumeGrant() refuses another task's grant", async () => {
+  using place = temporaryStore();
+  const task = startedTask();
+  const other = startedTask();
+  const grant = oneOfEach().once;
+  const { operationId, events } = authorizedOperation(task.attemptId);
+  await using store = await opened(place.directory);
+  value(
+    await store.append(drafts(
+      ...task.events,
+      ...other.events,
+      { type: "grant_issued", taskId: other.taskId, grant },
+      ...events,
+    )),
+  );
+  const error = failure(await store.append(drafts(intended(operationId, grant.id))));
+  assert.match(error.detail, /another task/);
+});
