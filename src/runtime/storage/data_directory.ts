@@ -115,10 +115,11 @@ export function prepareDataDirectory(directory: string): Result<DataDirectory, S
     if (outer !== null) return err(outer);
     for (const name of DIRECTORIES) makeDirectory(`${directory}/${name}`);
     const databasePath = `${directory}/${DATABASE}`;
-    const lost = judgeLoss(directory);
-    if (lost !== null) return err(lost);
+    const inner = judge(directory, insideFacts(directory)) ?? judgeLoss(directory);
+    if (inner !== null) return err(inner);
     makeFile(databasePath);
-    const refused = judge(directory, insideFacts(directory));
+    // Once more: between the look and the making another process may have put something there.
+    const refused = judge(directory, [entryFacts(databasePath, "file")]);
     if (refused !== null) return err(refused);
     return ok({ directory, artifactsPath: `${directory}/artifacts`, databasePath });
   });
