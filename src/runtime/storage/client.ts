@@ -12,10 +12,16 @@ import type { Cursor, JournalReader, JournalWriter } from "./journal.ts";
 import type { StoreMode, StoreReplies } from "./protocol.ts";
 import { toStorageError } from "./storage_failure.ts";
 import { StoreConnection } from "./store_connection.ts";
+import { copyDatabase, type PrivateCopy } from "./private_copy.ts";
 import { storeWorkerPermissions } from "./store_permissions.ts";
 
 /** The open journal. A store in mode `read` answers every write with a `StorageError`. */
 export interface Store extends JournalWriter, JournalReader {
+  /**
+   * True when the folder cannot be written, so that a private copy is read instead: what is told
+   * is the state at the opening, and surfaces say so.
+   */
+  readonly copied: boolean;
   /** Closes the database and ends the worker; later calls answer `worker_lost`. Idempotent. */
   close(): Promise<void>;
 }
@@ -51,23 +57,63 @@ export function openStore(options: OpenStoreOptions): OpeningStore {
   if (!found.ok) return refused(found.error);
   let connection: StoreConnection;
   try {
-    connection = new StoreConnection(startWorker(directory), directory);
+    connection = new StoreConnection(startWorker(directory, null), directory);
   } catch (thrown) {
     return refused(toStorageError(thrown, directory));
   }
+  const result = open(connection, { ...options, found: found.value });
   return {
-    opened: open(connection, { ...options, found: found.value }),
-    close: () => connection.close(),
+    opened: result,
+    close: async () => {
+      await connection.close();
+      // A copy may have been opened in the meantime, by a worker of its own.
+      const store = await result;
+      if (store.ok) await store.value.close();
+    },
   };
 }
 
 async function open(
   connection: StoreConnection,
-  { mode, found, ownerAlive }: OpenStoreOptions & { readonly found: DataDirectory },
+  options: OpenStoreOptions & { readonly found: DataDirectory },
 ): Promise<Result<Store, StorageError>> {
+  const { mode, found, ownerAlive } = options;
   const { databasePath, artifactsPath } = found;
   const reply = await connection.call({ type: "open", mode, databasePath, artifactsPath });
-  if (reply.ok) return ok(new WorkerStore(connection, ownerAlive));
+  if (reply.ok) return ok(new WorkerStore(connection, { ownerAlive, copy: null }));
+  await connection.close();
+  const copyMayHelp = mode === "read" && reply.error.reason === "io" && databasePath !== null;
+  return copyMayHelp ? openCopy(databasePath, options) : reply;
+}
+
+/** Inspection of a database beside which nothing can be written. */
+async function openCopy(
+  databasePath: string,
+  options: OpenStoreOptions & { readonly found: DataDirectory },
+): Promise<Result<Store, StorageError>> {
+  const copied = await copyDatabase(databasePath);
+  if (!copied.ok) return copied;
+  const opened = await openCopied(copied.value, options);
+  if (opened.ok) return opened;
+  await copied.value.remove();
+  // The copy is gone: what is wrong with it is wrong with the original.
+  return err({ ...opened.error, path: databasePath });
+}
+
+async function openCopied(
+  copy: PrivateCopy,
+  { directory, found, ownerAlive }: OpenStoreOptions & { readonly found: DataDirectory },
+): Promise<Result<Store, StorageError>> {
+  let connection: StoreConnection;
+  try {
+    connection = new StoreConnection(startWorker(directory, copy.directory), directory);
+  } catch (thrown) {
+    return err(toStorageError(thrown, directory));
+  }
+  const { databasePath } = copy;
+  const { artifactsPath } = found;
+  const reply = await connection.call({ type: "open", mode: "read", databasePath, artifactsPath });
+  if (reply.ok) return ok(new WorkerStore(connection, { ownerAlive, copy }));
   await connection.close();
   return reply;
 }
@@ -76,21 +122,31 @@ function refused(error: StorageError): OpeningStore {
   return { opened: Promise.resolve(err(error)), close: () => Promise.resolve() };
 }
 
-function startWorker(directory: string): Worker {
+function startWorker(directory: string, copy: string | null): Worker {
   return new Worker(new URL("./worker.ts", import.meta.url), {
     type: "module",
     name: "store",
-    deno: { permissions: storeWorkerPermissions(directory) },
+    deno: { permissions: storeWorkerPermissions(directory, copy) },
   });
 }
 
 class WorkerStore implements Store {
   readonly #connection: StoreConnection;
   readonly #ownerAlive: OpenStoreOptions["ownerAlive"];
+  readonly #copy: PrivateCopy | null;
+  readonly copied: boolean;
 
-  constructor(connection: StoreConnection, ownerAlive: OpenStoreOptions["ownerAlive"]) {
+  constructor(
+    connection: StoreConnection,
+    { ownerAlive, copy }: {
+      readonly ownerAlive: OpenStoreOptions["ownerAlive"];
+      readonly copy: PrivateCopy | null;
+    },
+  ) {
     this.#connection = connection;
     this.#ownerAlive = ownerAlive;
+    this.#copy = copy;
+    this.copied = copy !== null;
   }
 
   append(drafts: readonly EventDraft[]): Promise<Result<StoreReplies["append"], StorageError>> {
@@ -148,7 +204,8 @@ class WorkerStore implements Store {
     return this.#connection.call({ type: "unfinished" });
   }
 
-  close(): Promise<void> {
-    return this.#connection.close();
+  async close(): Promise<void> {
+    await this.#connection.close();
+    await this.#copy?.remove();
   }
 }

@@ -80,7 +80,16 @@ export const COMMAND: OperationScope = {
 export const LIMITS = { maxTurns: 30, maxActiveSeconds: 60, maxToolCalls: 9, maxTotalTokens: 99 };
 
 /** A task with an open attempt, and the events that make it. */
-export function startedTask() {
+export interface StartedTask {
+  readonly sessionId: Id<"session">;
+  readonly taskId: Id<"task">;
+  readonly attemptId: Id<"attempt">;
+  readonly snapshotId: Id<"snapshot">;
+  readonly instanceId: Id<"instance">;
+  readonly events: readonly DomainEvent[];
+}
+
+export function startedTask(): StartedTask {
   const ids = {
     sessionId: newId("session"),
     taskId: newId("task"),
@@ -118,7 +127,9 @@ export function startedTask() {
 }
 
 /** An operation of `attemptId`, authorized: its intent may come next. */
-export function authorizedOperation(attemptId: Id<"attempt">) {
+export function authorizedOperation(
+  attemptId: Id<"attempt">,
+): { readonly operationId: Id<"operation">; readonly events: readonly DomainEvent[] } {
   const operationId = newId("operation");
   const events: DomainEvent[] = [
     {
