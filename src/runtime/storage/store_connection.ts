@@ -39,15 +39,25 @@ export interface StoreWorker extends EventTarget {
 export class StoreConnection {
   readonly #worker: StoreWorker;
   readonly #path: string;
+  readonly #answerTimeoutMs: number;
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
   #nextId = 1;
   #lost: StorageError | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(worker: StoreWorker, path: string) {
+  /**
+   * @param path Where the store is, for error texts.
+   * @param options.answerTimeoutMs Default `ANSWER_TIMEOUT_MS`.
+   */
+  constructor(
+    worker: StoreWorker,
+    path: string,
+    options: { readonly answerTimeoutMs?: number } = {},
+  ) {
     this.#worker = worker;
     this.#path = path;
+    this.#answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
     worker.addEventListener("message", (event) => {
       if (event instanceof MessageEvent) this.#settle(event.data);
     });
@@ -100,8 +110,8 @@ export class StoreConnection {
     const id = this.#nextId++;
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        this.#lose(`The store worker gave no answer for ${ANSWER_TIMEOUT_MS / 1000} s`);
-      }, ANSWER_TIMEOUT_MS);
+        this.#lose(`The store worker gave no answer for ${this.#answerTimeoutMs} ms`);
+      }, this.#answerTimeoutMs);
       this.#pending.set(id, { bytes, timer, resolve });
       this.#pendingBytes += bytes;
       try {

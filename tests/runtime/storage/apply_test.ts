@@ -532,6 +532,34 @@ async function everything(
   ];
 }
 
+Deno.test("applyBatch() forgets the result of a blocked task once the task goes on", async () => {
+  using place = temporaryStore();
+  const { taskId, attemptId, events } = startedTask();
+  const result: TaskResult = { ...oneOfEach().result, status: "blocked" };
+  await using store = await opened(place.directory);
+  value(
+    await store.append(drafts(
+      ...events,
+      { type: "task_moved", taskId, from: "running", to: "blocked", reason: "budget_exhausted" },
+      { type: "task_ended", taskId, result },
+      { type: "attempt_ended", attemptId, outcome: "blocked", error: null },
+    )),
+  );
+  const blocked = value(await store.task(taskId));
+  assert.deepEqual([blocked?.reason, blocked?.result], ["budget_exhausted", result]);
+  value(
+    await store.append(drafts(
+      { type: "task_moved", taskId, from: "blocked", to: "ready", reason: null },
+    )),
+  );
+  const resumed = value(await store.task(taskId));
+  // Consumption never resets, the rest begins anew.
+  assert.deepEqual(
+    [resumed?.state, resumed?.reason, resumed?.result, resumed?.consumption],
+    ["ready", null, null, CONSUMPTION],
+  );
+});
+
 Deno.test("applyBatch() refuses the same event twice", async () => {
   using place = temporaryStore();
   await using store = await opened(place.directory);

@@ -281,8 +281,9 @@ function midway() {
     },
     { type: "request_dispatched", requestId, bodyBytes: 1 },
     { type: "message_started", messageId, sessionId, taskId, requestId },
-    { type: "message_checkpointed", messageId, offset: 0, text: "Hel" },
-    { type: "message_checkpointed", messageId, offset: 3, text: "lo" },
+    // The batches part in the middle of a surrogate pair.
+    { type: "message_checkpointed", messageId, offset: 0, text: "Hel\ud83d" },
+    { type: "message_checkpointed", messageId, offset: 4, text: "\ude00lo" },
     {
       type: "grant_issued",
       taskId,
@@ -352,7 +353,7 @@ Deno.test("a reader derives what is interrupted and unknown once nobody owns the
   await using store = await opened(place.directory, { mode: "read", ownerAlive: false });
   const { messages } = value(await store.messages(sessionId, 1e6));
   assert.deepEqual(messages, [
-    { role: "assistant", text: "Hello", reasoning: "", toolCalls: [], end: "incomplete" },
+    { role: "assistant", text: "Hel😀lo", reasoning: "", toolCalls: [], end: "incomplete" },
   ]);
 });
 
@@ -385,7 +386,7 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
       pool: "p",
       state: "dispatched",
     }],
-    messages: [{ id: messageId, sessionId, taskId, requestId, text: "Hello" }],
+    messages: [{ id: messageId, sessionId, taskId, requestId, text: "Hel😀lo" }],
     grants: [{ id: grantId, taskId }],
     more: false,
   });

@@ -63,6 +63,10 @@ Deno.test("StoreConnection refuses more bytes than its queue holds, at once", as
   const query = connection.call({ type: "unfinished" });
   for (const { id } of worker.requests) worker.answer(id);
   await Promise.all([...waiting, query]);
+  // All are answered: there is room again.
+  const again = put();
+  for (const { id } of worker.requests) worker.answer(id);
+  assert.ok((await again).ok);
   await connection.close();
 });
 
@@ -84,6 +88,27 @@ Deno.test("StoreConnection ends every call when its worker fails, and every late
   assert.equal(failure(await connection.call({ type: "unfinished" })).reason, "worker_lost");
   await connection.close();
   assert.equal(worker.requests.length, 2);
+});
+
+Deno.test("StoreConnection gives a worker up that has vanished without a word", async () => {
+  const worker = new SilentWorker();
+  const connection = new StoreConnection(worker, "/d", { answerTimeoutMs: 1 });
+  const waiting = [1, 2].map(() => connection.call({ type: "unfinished" }));
+  for (const result of await Promise.all(waiting)) {
+    const error = failure(result);
+    assert.equal(error.reason, "worker_lost");
+    assert.match(error.detail, /no answer for 1 ms/);
+  }
+  assert.ok(worker.terminated);
+  assert.equal(failure(await connection.call({ type: "unfinished" })).reason, "worker_lost");
+});
+
+Deno.test("StoreConnection ends its calls when its worker is terminated", async () => {
+  const worker = new Worker(new URL("./_dying_worker.ts", import.meta.url), { type: "module" });
+  const connection = new StoreConnection(worker, "/d", { answerTimeoutMs: 50 });
+  const waiting = connection.call({ type: "unfinished" });
+  worker.terminate();
+  assert.equal(failure(await waiting).reason, "worker_lost");
 });
 
 Deno.test("StoreConnection lets what is under way finish before it closes", async () => {
