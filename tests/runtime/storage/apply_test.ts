@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import type { AssistantMessage } from "../../../src/core/conversation/message.ts";
 import type { DomainEvent, TaskResult } from "../../../src/core/events/event.ts";
 import { recordedEvent } from "../../../src/core/events/recorded.ts";
-import type { Grant } from "../../../src/core/policy/grant.ts";
-import { scopeKey } from "../../../src/core/policy/scope.ts";
-import { UNKNOWN_USAGE } from "../../../src/core/usage.ts";
 import {
   authorizedOperation,
   COMMAND,
-  DIGEST,
   draft,
   drafts,
   failure,
@@ -20,216 +15,13 @@ import {
   temporaryStore,
   value,
 } from "./_fixture.ts";
-
-type EventType = DomainEvent["type"];
-type EventOf<T extends EventType> = Extract<DomainEvent, { type: T }>;
-
-const CONSUMPTION = { turns: 1, activeMs: 5, toolCalls: 1, tokens: 7, estimatedTokens: 2 };
-
-/** One event of every type, all of one task. A new variant without a case does not compile. */
-function oneOfEach() {
-  const task = startedTask();
-  const { sessionId, taskId, attemptId, snapshotId } = task;
-  const first = authorizedOperation(attemptId);
-  const second = newId("operation");
-  const third = authorizedOperation(attemptId);
-  const fourth = newId("operation");
-  const requestId = newId("request");
-  const answerId = newId("message");
-  const userId = newId("message");
-  const onceId = newId("grant");
-  const taskGrantId = newId("grant");
-  const artifactId = newId("artifact");
-  const once: Grant = {
-    id: onceId,
-    key: scopeKey(COMMAND),
-    covers: "scope",
-    source: "approval",
-    lifetime: "once",
-    state: "active",
-  };
-  const answer: AssistantMessage = {
-    role: "assistant",
-    text: "Done 😀",
-    reasoning: "Think",
-    toolCalls: [],
-    end: "stop",
-  };
-  const result: TaskResult = {
-    status: "completed",
-    verification: "passed",
-    answer: "Done",
-    error: null,
-    changes: [],
-    preExisting: [],
-    denials: [],
-    consumption: CONSUMPTION,
-    diff: null,
-    uncertainties: [],
-  };
-  const artifact = { id: artifactId, kind: "diff", digest: DIGEST, sizeBytes: 3, droppedBytes: 0 };
-  const started = Object.fromEntries(task.events.map((event) => [event.type, event]));
-  const of = <T extends EventType>(type: T) => started[type] as EventOf<T>;
-  const cases: { readonly [T in EventType]: EventOf<T> } = {
-    workspace_recorded: {
-      type: "workspace_recorded",
-      workspaceId: newId("workspace"),
-      root: "/r",
-      device: "1",
-      inode: "2",
-      birthTimeNs: "3",
-    },
-    session_created: of("session_created"),
-    task_created: of("task_created"),
-    task_moved: { type: "task_moved", taskId, from: "running", to: "completed", reason: null },
-    task_ended: { type: "task_ended", taskId, result },
-    budget_consumed: { type: "budget_consumed", taskId, consumption: CONSUMPTION },
-    attempt_started: of("attempt_started"),
-    attempt_ended: { type: "attempt_ended", attemptId, outcome: "completed", error: null },
-    config_recorded: of("config_recorded"),
-    baseline_recorded: {
-      type: "baseline_recorded",
-      attemptId,
-      baseline: { git: "none", head: null, branch: null, entries: [], truncated: false },
-    },
-    message_recorded: {
-      type: "message_recorded",
-      messageId: userId,
-      sessionId,
-      taskId,
-      message: { role: "user", text: "Fix\u0000 it" },
-    },
-    message_started: { type: "message_started", messageId: answerId, sessionId, taskId, requestId },
-    // Ends in the middle of a surrogate pair.
-    message_checkpointed: {
-      type: "message_checkpointed",
-      messageId: answerId,
-      offset: 0,
-      text: "Done \ud83d",
-    },
-    message_completed: {
-      type: "message_completed",
-      messageId: answerId,
-      message: answer,
-      end: "stop",
-    },
-    request_reserved: {
-      type: "request_reserved",
-      requestId,
-      attemptId,
-      purpose: "agent_turn",
-      model: "m",
-      origin: "http://127.0.0.1:1",
-      capacityId: "c",
-      pool: "p",
-      retry: 0,
-      estimatedInputTokens: 5,
-    },
-    request_dispatched: { type: "request_dispatched", requestId, bodyBytes: 10 },
-    request_ended: {
-      type: "request_ended",
-      requestId,
-      outcome: "complete",
-      usage: UNKNOWN_USAGE,
-      rawFinish: "stop",
-      error: null,
-    },
-    operation_requested: first.events[0] as EventOf<"operation_requested">,
-    operation_authorized: first.events[1] as EventOf<"operation_authorized">,
-    operation_intended: {
-      type: "operation_intended",
-      operationId: first.operationId,
-      consumes: onceId,
-      preImage: artifactId,
-      before: DIGEST,
-      after: "absent",
-    },
-    operation_dispatched: { type: "operation_dispatched", operationId: first.operationId },
-    process_started: { type: "process_started", operationId: first.operationId, pid: 77 },
-    operation_finished: {
-      type: "operation_finished",
-      operationId: first.operationId,
-      outcome: "error",
-      summary: "exit code 3",
-      artifacts: [artifactId],
-      exitCode: 3,
-    },
-    operation_denied: {
-      type: "operation_denied",
-      operationId: second,
-      evidence: [],
-      reason: "not wanted",
-    },
-    operation_unknown: {
-      type: "operation_unknown",
-      operationId: third.operationId,
-      detail: "it may still run",
-    },
-    operation_cancelled: {
-      type: "operation_cancelled",
-      operationId: fourth,
-      reason: "invalidated",
-    },
-    grant_issued: { type: "grant_issued", taskId, grant: once },
-    grant_ended: { type: "grant_ended", grantId: taskGrantId, state: "revoked" },
-    artifact_recorded: { type: "artifact_recorded", artifact: { ...artifact, kind: "diff" } },
-    verification_ended: {
-      type: "verification_ended",
-      taskId,
-      round: 1,
-      passed: false,
-      operationId: first.operationId,
-    },
-    cancel_requested: { type: "cancel_requested", taskId, by: "SIGINT" },
-  };
-  const requested = (operationId: typeof second): DomainEvent => ({
-    ...cases.operation_requested,
-    operationId,
-    callId: operationId,
-  });
-  const order: DomainEvent[] = [
-    cases.workspace_recorded,
-    ...task.events,
-    cases.baseline_recorded,
-    cases.message_recorded,
-    cases.request_reserved,
-    cases.request_dispatched,
-    cases.message_started,
-    cases.message_checkpointed,
-    cases.message_completed,
-    cases.request_ended,
-    cases.budget_consumed,
-    cases.grant_issued,
-    { type: "grant_issued", taskId, grant: { ...once, id: taskGrantId, lifetime: "task" } },
-    cases.artifact_recorded,
-    cases.operation_requested,
-    cases.operation_authorized,
-    cases.operation_intended,
-    cases.operation_dispatched,
-    cases.process_started,
-    cases.operation_finished,
-    cases.verification_ended,
-    requested(second),
-    cases.operation_denied,
-    ...third.events,
-    intended(third.operationId),
-    cases.operation_unknown,
-    requested(fourth),
-    cases.operation_cancelled,
-    cases.grant_ended,
-    cases.cancel_requested,
-    cases.task_moved,
-    cases.task_ended,
-    cases.attempt_ended,
-  ];
-  const ids = { first: first.operationId, second, third: third.operationId, fourth };
-  return { ...task, cases, order, ids, artifactId, onceId, taskGrantId, result, once, snapshotId };
-}
+import { CONSUMPTION, oneOfEach } from "./_story.ts";
 
 Deno.test("applyBatch() applies every type of event and the read models show all of it", async () => {
   using place = temporaryStore();
   const story = oneOfEach();
-  const { cases, order, taskId, sessionId, attemptId, ids, artifactId } = story;
+  const { cases, order, taskId, sessionId, attemptId, operationIds, artifactId } = story;
+  const [first, second, third, fourth] = operationIds;
   assert.deepEqual(
     new Set(order.map((event) => event.type)),
     new Set(Object.keys(cases)),
@@ -290,8 +82,8 @@ Deno.test("applyBatch() applies every type of event and the read models show all
     items: [
       {
         ...common,
-        id: ids.first,
-        callId: ids.first,
+        id: first,
+        callId: first,
         state: "known_result",
         summary: "exit code 3",
         exitCode: 3,
@@ -301,20 +93,20 @@ Deno.test("applyBatch() applies every type of event and the read models show all
       {
         ...common,
         ...bare,
-        id: ids.second,
-        callId: ids.second,
+        id: second,
+        callId: second,
         state: "denied",
         summary: "not wanted",
       },
       {
         ...common,
         ...bare,
-        id: ids.third,
-        callId: ids.third,
+        id: third,
+        callId: third,
         state: "unknown",
         summary: "it may still run",
       },
-      { ...common, ...bare, id: ids.fourth, callId: ids.fourth, state: "invalidated", summary: "" },
+      { ...common, ...bare, id: fourth, callId: fourth, state: "invalidated", summary: "" },
     ],
     next: null,
   });
@@ -578,81 +370,4 @@ Deno.test("applyBatch() refuses a context that contradicts the event", async () 
   const event: DomainEvent = { type: "cancel_requested", taskId: one.taskId, by: "user" };
   const error = failure(await store.append([draft(event, { taskId: two.taskId })]));
   assert.match(error.detail, /Cannot file an event of task/);
-});
-
-Deno.test("consumeGrant() lets one of two racing intents use a one-time grant", async () => {
-  using place = temporaryStore();
-  const task = startedTask();
-  const { taskId, attemptId } = task;
-  const one = authorizedOperation(attemptId);
-  const two = authorizedOperation(attemptId);
-  const { once } = oneOfEach();
-  await using first = await opened(place.directory);
-  value(
-    await first.append(drafts(
-      ...task.events,
-      { type: "grant_issued", taskId, grant: once },
-      ...one.events,
-      ...two.events,
-    )),
-  );
-  // A second writing connection of another worker: the transaction decides, not the queue.
-  await using second = await opened(place.directory);
-  const results = await Promise.all([
-    first.append(drafts(intended(one.operationId, once.id))),
-    second.append(drafts(intended(two.operationId, once.id))),
-  ]);
-  assert.deepEqual(results.map((result) => result.ok).sort(), [false, true]);
-  const refused = results.find((result) => !result.ok);
-  assert.ok(refused !== undefined && !refused.ok);
-  assert.match(refused.error.detail, /Cannot consume grant .*: it is "consumed"/);
-  const states = value(await first.operations(taskId, { after: null, limit: 9 })).items;
-  assert.deepEqual(
-    states.map((operation) => operation.state).sort(),
-    ["authorized", "intent_committed"],
-  );
-});
-
-const UNFIT: readonly { readonly name: string; readonly change: Partial<Grant>; why: RegExp }[] = [
-  { name: "that lasts for the task", change: { lifetime: "task" }, why: /lasts for the task/ },
-  { name: "of another scope", change: { key: "[]" }, why: /covers another scope/ },
-  { name: "for a file", change: { covers: "touch", key: "a.ts" }, why: /covers another scope/ },
-];
-for (const { name, change, why } of UNFIT) {
-  Deno.test(`consumeGrant() refuses a grant ${name}`, async () => {
-    using place = temporaryStore();
-    const task = startedTask();
-    const grant = { ...oneOfEach().once, ...change };
-    const { operationId, events } = authorizedOperation(task.attemptId);
-    await using store = await opened(place.directory);
-    value(
-      await store.append(drafts(
-        ...task.events,
-        { type: "grant_issued", taskId: task.taskId, grant },
-        ...events,
-      )),
-    );
-    const error = failure(await store.append(drafts(intended(operationId, grant.id))));
-    assert.match(error.detail, why);
-    assert.equal(value(await store.task(task.taskId))?.grants[0]?.state, "active");
-  });
-}
-
-Deno.test("consumeGrant() refuses another task's grant", async () => {
-  using place = temporaryStore();
-  const task = startedTask();
-  const other = startedTask();
-  const grant = oneOfEach().once;
-  const { operationId, events } = authorizedOperation(task.attemptId);
-  await using store = await opened(place.directory);
-  value(
-    await store.append(drafts(
-      ...task.events,
-      ...other.events,
-      { type: "grant_issued", taskId: other.taskId, grant },
-      ...events,
-    )),
-  );
-  const error = failure(await store.append(drafts(intended(operationId, grant.id))));
-  assert.match(error.detail, /another task/);
 });
