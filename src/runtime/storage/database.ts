@@ -43,7 +43,10 @@ export function openWriter(path: string): Statements {
   }
 }
 
-/** Opens a connection that cannot write. */
+/**
+ * Opens a connection that cannot write. A file that is still empty, because its owner was
+ * interrupted while it made it, reads as an empty journal.
+ */
 export function openReader(path: string): Statements {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   const statements = new Statements(database, path);
@@ -51,12 +54,11 @@ export function openReader(path: string): Statements {
     database.exec("PRAGMA query_only = ON");
     database.exec("PRAGMA cell_size_check = ON");
     database.exec("PRAGMA trusted_schema = OFF");
-    if (checkIdentity(statements)) {
-      fail("io", path, "The database is still empty: start Fluzo in this workspace once");
-    }
-    return statements;
-  } catch (thrown) {
+    if (!checkIdentity(statements)) return statements;
     database.close();
+    return openEmpty();
+  } catch (thrown) {
+    if (database.isOpen) database.close();
     throw thrown;
   }
 }

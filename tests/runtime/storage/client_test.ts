@@ -78,6 +78,16 @@ Deno.test("openStore() keeps what was acknowledged over a restart, in sequence",
   assert.deepEqual(titles, ["Round 2", "Round 1", "First"]);
 });
 
+Deno.test("openStore() makes one journal when two make it at once", async () => {
+  using place = temporaryStore();
+  const stores = await Promise.all([1, 2, 3].map(() => opened(place.directory)));
+  const results = await Promise.all(
+    stores.map((store, i) => store.append(drafts(session(`${i}`)))),
+  );
+  assert.deepEqual(results.map((r) => value(r).lastSequence).sort(), [1, 2, 3]);
+  for (const store of stores) await store.close();
+});
+
 Deno.test("append() of many calls at once keeps their order", async () => {
   using place = temporaryStore();
   await using store = await opened(place.directory);

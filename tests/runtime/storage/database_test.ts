@@ -132,6 +132,15 @@ Deno.test("openReader() cannot write", () => {
   reader.close();
 });
 
+Deno.test("openReader() reads a file that is still empty as an empty journal", () => {
+  using place = temporaryStore();
+  const path = database(place.directory);
+  const reader = openReader(path);
+  assert.equal(reader.get("SELECT count(*) AS n FROM events")?.integer("n"), 0);
+  reader.close();
+  assert.equal(Deno.statSync(path).size, 0);
+});
+
 Deno.test("SCHEMA keeps the journal gapless and its events unchanged", () => {
   using place = temporaryStore();
   const writer = openWriter(database(place.directory));
