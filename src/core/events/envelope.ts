@@ -1,5 +1,6 @@
 import type { AttemptId, EventId, SessionId, TaskId } from "../ids.ts";
 import type { DomainEvent } from "./event.ts";
+import type { RecordedEvent } from "./recorded.ts";
 
 /** Version of the event format; a reader refuses a newer one. */
 export const EVENT_SCHEMA_VERSION = 1;
@@ -25,9 +26,11 @@ export interface EventDraft {
 
 /**
  * A committed event. `sequence` is strictly ascending in one database without gaps; order by it,
- * never by `wallMs`. Message contents are left out of `event` (their size is told instead).
+ * never by `wallMs`. Message contents are left out of `event` (their size is told instead); what
+ * `context` of the draft left open but the event implies is filled in.
  */
-export interface EventEnvelope extends EventDraft {
+export interface EventEnvelope extends Omit<EventDraft, "event"> {
+  readonly event: RecordedEvent;
   readonly schemaVersion: number;
   readonly sequence: number;
 }

@@ -13,6 +13,7 @@ import type {
   SessionId,
   SnapshotId,
   TaskId,
+  WorkspaceId,
 } from "../ids.ts";
 import type { AttemptOutcome } from "../lifecycle/attempt.ts";
 import type { TaskReason, TaskState } from "../lifecycle/task.ts";
@@ -27,7 +28,16 @@ import type { Usage } from "../usage.ts";
  * travel in `message_recorded` and are kept beside the event row, not in it.
  */
 export type DomainEvent =
-  // Sessions and tasks
+  // Workspace, sessions and tasks
+  | {
+    readonly type: "workspace_recorded";
+    readonly workspaceId: WorkspaceId;
+    /** Resolved absolute path of the root; with the next three the identity of the workspace. */
+    readonly root: string;
+    readonly device: string;
+    readonly inode: string;
+    readonly birthTimeNs: string;
+  }
   | { readonly type: "session_created"; readonly sessionId: SessionId; readonly title: string }
   | {
     readonly type: "task_created";

@@ -1,4 +1,17 @@
-import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
+import type {
+  ArtifactId,
+  AttemptId,
+  GrantId,
+  InstanceId,
+  MessageId,
+  OperationId,
+  RequestId,
+  SessionId,
+  TaskId,
+} from "../../core/ids.ts";
+import type { OperationState } from "../../core/lifecycle/operation.ts";
+import type { RequestState } from "../../core/lifecycle/request.ts";
+import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
 import type { Artifact } from "../../core/events/event.ts";
 import type { EventDraft, EventEnvelope } from "../../core/events/envelope.ts";
 import type { Message } from "../../core/conversation/message.ts";
@@ -35,7 +48,57 @@ export interface JournalWriter {
   ): Promise<Result<Artifact, StorageError>>;
 }
 
-/** Bounded reads on a read-only connection. */
+/** What the journal holds open although whoever began it may be gone. Oldest first. */
+export interface Unfinished {
+  /** Tasks whose last move says that somebody is at work. */
+  readonly tasks: readonly {
+    readonly id: TaskId;
+    readonly sessionId: SessionId;
+    readonly state: TaskState;
+    readonly reason: TaskReason | null;
+  }[];
+  readonly attempts: readonly {
+    readonly id: AttemptId;
+    readonly taskId: TaskId;
+    readonly traceId: string;
+    readonly instanceId: InstanceId;
+  }[];
+  readonly operations: readonly {
+    readonly id: OperationId;
+    readonly taskId: TaskId;
+    readonly attemptId: AttemptId;
+    readonly tool: string;
+    readonly state: OperationState;
+    /** What it is once its owner is gone (`operationAfterLoss`). */
+    readonly afterLoss: OperationState;
+    readonly pid: number | null;
+  }[];
+  readonly requests: readonly {
+    readonly id: RequestId;
+    readonly taskId: TaskId;
+    readonly attemptId: AttemptId;
+    readonly capacityId: string;
+    readonly pool: string;
+    readonly state: RequestState;
+  }[];
+  readonly messages: readonly {
+    readonly id: MessageId;
+    readonly sessionId: SessionId;
+    readonly taskId: TaskId;
+    readonly requestId: RequestId;
+    /** The committed text, from the beginning without a gap. */
+    readonly text: string;
+  }[];
+  /** Active grants: recovery ends them. */
+  readonly grants: readonly { readonly id: GrantId; readonly taskId: TaskId }[];
+  /** True when a bound cut one of the lists: write down what is here, then ask again. */
+  readonly more: boolean;
+}
+
+/**
+ * Bounded reads on a read-only connection. Where nobody owns the workspace any more, what is
+ * unfinished is told as `derived`; the caller of `openStore` says whether somebody does.
+ */
 export interface JournalReader {
   tasks(cursor: Cursor, limit: number): Promise<Result<Page<TaskSummary>, StorageError>>;
   task(id: TaskId): Promise<Result<TaskDetail | null, StorageError>>;
@@ -55,5 +118,11 @@ export interface JournalReader {
     taskId: TaskId,
     options: { readonly afterSequence: number; readonly limit: number },
   ): Promise<Result<Page<EventEnvelope>, StorageError>>;
+  /**
+   * The content, checked against its digest; null for an id the journal does not know. Missing or
+   * altered content is `corrupt`, never an empty result.
+   */
   artifact(id: ArtifactId): Promise<Result<Uint8Array | null, StorageError>>;
+  /** Material for the next owner, which persists what its predecessor left open. */
+  unfinished(): Promise<Result<Unfinished, StorageError>>;
 }

@@ -1,0 +1,112 @@
+import type { AnswerEnd, Message } from "../conversation/message.ts";
+import type { MessageId, SessionId, TaskId } from "../ids.ts";
+import type { DomainEvent } from "./event.ts";
+
+/**
+ * An event as its row keeps it: everything but the contents of messages, which are kept once, in
+ * the message itself. In their place stands their size.
+ */
+export type RecordedEvent =
+  | Exclude<
+    DomainEvent,
+    { readonly type: "message_recorded" | "message_checkpointed" | "message_completed" }
+  >
+  | {
+    readonly type: "message_recorded";
+    readonly messageId: MessageId;
+    readonly sessionId: SessionId;
+    readonly taskId: TaskId;
+    readonly role: Message["role"];
+    /** UTF-8 bytes of the message as JSON. */
+    readonly contentBytes: number;
+  }
+  | {
+    readonly type: "message_checkpointed";
+    readonly messageId: MessageId;
+    /** UTF-16 units, as in the event. */
+    readonly offset: number;
+    /** UTF-16 units appended: the next checkpoint begins at `offset + units`. */
+    readonly units: number;
+    /** UTF-8 bytes of the text. */
+    readonly textBytes: number;
+  }
+  | {
+    readonly type: "message_completed";
+    readonly messageId: MessageId;
+    readonly end: AnswerEnd;
+    /** UTF-8 bytes of the message as JSON. */
+    readonly contentBytes: number;
+  };
+
+/** Takes the contents of messages out of an event. */
+export function recordedEvent(event: DomainEvent): RecordedEvent {
+  switch (event.type) {
+    case "message_recorded": {
+      const { type, messageId, sessionId, taskId, message } = event;
+      const contentBytes = utf8Bytes(JSON.stringify(message));
+      return { type, messageId, sessionId, taskId, role: message.role, contentBytes };
+    }
+    case "message_checkpointed": {
+      const { type, messageId, offset, text } = event;
+      return { type, messageId, offset, units: text.length, textBytes: utf8Bytes(text) };
+    }
+    case "message_completed": {
+      const { type, messageId, end, message } = event;
+      return { type, messageId, end, contentBytes: utf8Bytes(JSON.stringify(message)) };
+    }
+    case "workspace_recorded":
+    case "session_created":
+    case "task_created":
+    case "task_moved":
+    case "task_ended":
+    case "budget_consumed":
+    case "attempt_started":
+    case "attempt_ended":
+    case "config_recorded":
+    case "baseline_recorded":
+    case "message_started":
+    case "request_reserved":
+    case "request_dispatched":
+    case "request_ended":
+    case "operation_requested":
+    case "operation_authorized":
+    case "operation_denied":
+    case "operation_intended":
+    case "operation_dispatched":
+    case "process_started":
+    case "operation_finished":
+    case "operation_unknown":
+    case "operation_cancelled":
+    case "grant_issued":
+    case "grant_ended":
+    case "artifact_recorded":
+    case "verification_ended":
+    case "cancel_requested":
+      return event;
+  }
+}
+
+/** Bytes of `text` in UTF-8; a lone surrogate counts as the three bytes of U+FFFD. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) {
+      bytes += 1;
+    } else if (isPair(unit, text, i)) {
+      // Two units, four bytes.
+      bytes += 2;
+      i++;
+    } else {
+      bytes += 2;
+    }
+  }
+  return bytes;
+}
+
+function isPair(unit: number, text: string, index: number): boolean {
+  if (unit < 0xd800 || unit > 0xdbff) return false;
+  const next = text.charCodeAt(index + 1);
+  return next >= 0xdc00 && next <= 0xdfff;
+}

@@ -1,0 +1,211 @@
+import type { StorageError } from "../../core/errors.ts";
+import type { EventDraft } from "../../core/events/envelope.ts";
+import type { Artifact } from "../../core/events/event.ts";
+import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import {
+  type DataDirectory,
+  inspectDataDirectory,
+  prepareDataDirectory,
+} from "./data_directory.ts";
+import type { Cursor, JournalReader, JournalWriter } from "./journal.ts";
+import type { StoreMode, StoreReplies } from "./protocol.ts";
+import { toStorageError } from "./storage_failure.ts";
+import { StoreConnection } from "./store_connection.ts";
+import { copyDatabase, type PrivateCopy } from "./private_copy.ts";
+import { storeWorkerPermissions } from "./store_permissions.ts";
+
+/** The open journal. A store in mode `read` answers every write with a `StorageError`. */
+export interface Store extends JournalWriter, JournalReader {
+  /**
+   * True when the folder cannot be written, so that a private copy is read instead: what is told
+   * is the state at the opening, and surfaces say so.
+   */
+  readonly copied: boolean;
+  /** Closes the database and ends the worker; later calls answer `worker_lost`. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A store that boots while the caller does something else. */
+export interface OpeningStore {
+  /** Never rejects. */
+  readonly opened: Promise<Result<Store, StorageError>>;
+  /** Ends the worker, also before it is open. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface OpenStoreOptions {
+  /** Absolute path of `.fluzodrive`, its parents resolved. */
+  readonly directory: string;
+  readonly mode: StoreMode;
+  /**
+   * Whether some process owns the workspace now (by its kernel lock). Asked at every query whose
+   * answer depends on it.
+   */
+  readonly ownerAlive: () => boolean | Promise<boolean>;
+}
+
+/**
+ * Checks the data directory and starts the store worker; returns at once. In mode `write` missing
+ * parts are made; in mode `read` nothing is, and without a database everything reads as empty.
+ */
+export function openStore(options: OpenStoreOptions): OpeningStore {
+  const { directory, mode } = options;
+  const found = mode === "write"
+    ? prepareDataDirectory(directory)
+    : inspectDataDirectory(directory);
+  if (!found.ok) return refused(found.error);
+  let connection: StoreConnection;
+  try {
+    connection = new StoreConnection(startWorker(directory, null), directory);
+  } catch (thrown) {
+    return refused(toStorageError(thrown, directory));
+  }
+  const result = open(connection, { ...options, found: found.value });
+  return {
+    opened: result,
+    close: async () => {
+      await connection.close();
+      // A copy may have been opened in the meantime, by a worker of its own.
+      const store = await result;
+      if (store.ok) await store.value.close();
+    },
+  };
+}
+
+async function open(
+  connection: StoreConnection,
+  options: OpenStoreOptions & { readonly found: DataDirectory },
+): Promise<Result<Store, StorageError>> {
+  const { mode, found, ownerAlive } = options;
+  const { databasePath, artifactsPath } = found;
+  const reply = await connection.call({ type: "open", mode, databasePath, artifactsPath });
+  if (reply.ok) return ok(new WorkerStore(connection, { ownerAlive, copy: null }));
+  await connection.close();
+  const copyMayHelp = mode === "read" && reply.error.reason === "io" && databasePath !== null;
+  return copyMayHelp ? openCopy(databasePath, options) : reply;
+}
+
+/** Inspection of a database beside which nothing can be written. */
+async function openCopy(
+  databasePath: string,
+  options: OpenStoreOptions & { readonly found: DataDirectory },
+): Promise<Result<Store, StorageError>> {
+  const copied = await copyDatabase(databasePath);
+  if (!copied.ok) return copied;
+  const opened = await openCopied(copied.value, options);
+  if (opened.ok) return opened;
+  await copied.value.remove();
+  // The copy is gone: what is wrong with it is wrong with the original.
+  return err({ ...opened.error, path: databasePath });
+}
+
+async function openCopied(
+  copy: PrivateCopy,
+  { directory, found, ownerAlive }: OpenStoreOptions & { readonly found: DataDirectory },
+): Promise<Result<Store, StorageError>> {
+  let connection: StoreConnection;
+  try {
+    connection = new StoreConnection(startWorker(directory, copy.directory), directory);
+  } catch (thrown) {
+    return err(toStorageError(thrown, directory));
+  }
+  const { databasePath } = copy;
+  const { artifactsPath } = found;
+  const reply = await connection.call({ type: "open", mode: "read", databasePath, artifactsPath });
+  if (reply.ok) return ok(new WorkerStore(connection, { ownerAlive, copy }));
+  await connection.close();
+  return reply;
+}
+
+function refused(error: StorageError): OpeningStore {
+  return { opened: Promise.resolve(err(error)), close: () => Promise.resolve() };
+}
+
+function startWorker(directory: string, copy: string | null): Worker {
+  return new Worker(new URL("./worker.ts", import.meta.url), {
+    type: "module",
+    name: "store",
+    deno: { permissions: storeWorkerPermissions(directory, copy) },
+  });
+}
+
+class WorkerStore implements Store {
+  readonly #connection: StoreConnection;
+  readonly #ownerAlive: OpenStoreOptions["ownerAlive"];
+  readonly #copy: PrivateCopy | null;
+  readonly copied: boolean;
+
+  constructor(
+    connection: StoreConnection,
+    { ownerAlive, copy }: {
+      readonly ownerAlive: OpenStoreOptions["ownerAlive"];
+      readonly copy: PrivateCopy | null;
+    },
+  ) {
+    this.#connection = connection;
+    this.#ownerAlive = ownerAlive;
+    this.#copy = copy;
+    this.copied = copy !== null;
+  }
+
+  append(drafts: readonly EventDraft[]): Promise<Result<StoreReplies["append"], StorageError>> {
+    return this.#connection.call({ type: "append", drafts: JSON.stringify(drafts) });
+  }
+
+  putArtifact(
+    artifact: Omit<Artifact, "digest" | "sizeBytes">,
+    bytes: Uint8Array,
+  ): Promise<Result<Artifact, StorageError>> {
+    return this.#connection.call({ type: "put_artifact", artifact, bytes });
+  }
+
+  async tasks(cursor: Cursor, limit: number): Promise<Result<StoreReplies["tasks"], StorageError>> {
+    const ownerAlive = await this.#ownerAlive();
+    return this.#connection.call({ type: "tasks", cursor, limit, ownerAlive });
+  }
+
+  async task(id: TaskId): Promise<Result<StoreReplies["task"], StorageError>> {
+    const ownerAlive = await this.#ownerAlive();
+    return this.#connection.call({ type: "task", id, ownerAlive });
+  }
+
+  async operations(
+    taskId: TaskId,
+    { after, limit }: { readonly after: OperationId | null; readonly limit: number },
+  ): Promise<Result<StoreReplies["operations"], StorageError>> {
+    const ownerAlive = await this.#ownerAlive();
+    return this.#connection.call({ type: "operations", taskId, after, limit, ownerAlive });
+  }
+
+  sessions(cursor: Cursor, limit: number): Promise<Result<StoreReplies["sessions"], StorageError>> {
+    return this.#connection.call({ type: "sessions", cursor, limit });
+  }
+
+  messages(
+    sessionId: SessionId,
+    maxBytes: number,
+  ): Promise<Result<StoreReplies["messages"], StorageError>> {
+    return this.#connection.call({ type: "messages", sessionId, maxBytes });
+  }
+
+  events(
+    taskId: TaskId,
+    { afterSequence, limit }: { readonly afterSequence: number; readonly limit: number },
+  ): Promise<Result<StoreReplies["events"], StorageError>> {
+    return this.#connection.call({ type: "events", taskId, afterSequence, limit });
+  }
+
+  artifact(id: ArtifactId): Promise<Result<StoreReplies["artifact"], StorageError>> {
+    return this.#connection.call({ type: "artifact", id });
+  }
+
+  unfinished(): Promise<Result<StoreReplies["unfinished"], StorageError>> {
+    return this.#connection.call({ type: "unfinished" });
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+    await this.#copy?.remove();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Message } from "../../core/conversation/message.ts";
+import type { StorageError } from "../../core/errors.ts";
+import type { EventEnvelope } from "../../core/events/envelope.ts";
+import type { Artifact } from "../../core/events/event.ts";
+import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
+import type {
+  OperationDetail,
+  Page,
+  SessionSummary,
+  TaskDetail,
+  TaskSummary,
+} from "../../core/port/read_models.ts";
+import type { Result } from "../../core/result.ts";
+import type { Unfinished } from "./journal.ts";
+
+/**
+ * What goes between the main isolate and the store worker. Every request has an id and gets exactly
+ * one answer with the same id; requests are taken in order.
+ */
+
+/** `write`: the workspace's owner. `read`: inspection, which opens no writing connection. */
+export type StoreMode = "write" | "read";
+
+export type StoreRequest =
+  | {
+    readonly type: "open";
+    readonly mode: StoreMode;
+    /** Null when there is no database yet, which only a reader accepts: it reads as empty. */
+    readonly databasePath: string | null;
+    readonly artifactsPath: string;
+  }
+  /** `drafts` is the JSON of `EventDraft[]`: measured once, copied once. */
+  | { readonly type: "append"; readonly drafts: string }
+  | {
+    readonly type: "put_artifact";
+    readonly artifact: Omit<Artifact, "digest" | "sizeBytes">;
+    readonly bytes: Uint8Array;
+  }
+  | {
+    readonly type: "tasks";
+    readonly cursor: string | null;
+    readonly limit: number;
+    readonly ownerAlive: boolean;
+  }
+  | { readonly type: "task"; readonly id: TaskId; readonly ownerAlive: boolean }
+  | {
+    readonly type: "operations";
+    readonly taskId: TaskId;
+    readonly after: OperationId | null;
+    readonly limit: number;
+    readonly ownerAlive: boolean;
+  }
+  | { readonly type: "sessions"; readonly cursor: string | null; readonly limit: number }
+  | { readonly type: "messages"; readonly sessionId: SessionId; readonly maxBytes: number }
+  | {
+    readonly type: "events";
+    readonly taskId: TaskId;
+    readonly afterSequence: number;
+    readonly limit: number;
+  }
+  | { readonly type: "artifact"; readonly id: ArtifactId }
+  | { readonly type: "unfinished" }
+  | { readonly type: "close" };
+
+/** The answer to each request type. */
+export interface StoreReplies {
+  readonly open: null;
+  readonly append: { readonly lastSequence: number };
+  readonly put_artifact: Artifact;
+  readonly tasks: Page<TaskSummary>;
+  readonly task: TaskDetail | null;
+  readonly operations: Page<OperationDetail>;
+  readonly sessions: Page<SessionSummary>;
+  readonly messages: { readonly messages: readonly Message[]; readonly cut: boolean };
+  readonly events: Page<EventEnvelope>;
+  readonly artifact: Uint8Array | null;
+  readonly unfinished: Unfinished;
+  readonly close: null;
+}
+
+export interface NumberedRequest {
+  readonly id: number;
+  readonly request: StoreRequest;
+}
+
+export interface NumberedReply {
+  readonly id: number;
+  /** A value of `StoreReplies` for the type of the request with this id. */
+  readonly result: Result<unknown, StorageError>;
+}
