@@ -1,0 +1,54 @@
+import type { ProcessError, ProcessReason } from "../../core/errors.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import { searchPath } from "./environment.ts";
+
+const EXECUTE_BITS = 0o111;
+
+/**
+ * The absolute path of the program that would run. A bare name is looked for in the absolute
+ * folders of PATH only, never in the current folder; a name with a slash is relative to `cwd`.
+ */
+export async function resolveExecutable(
+  executable: string,
+  { path, cwd }: { readonly path: string; readonly cwd: string },
+): Promise<Result<string, ProcessError>> {
+  if (executable === "" || executable.includes("\0")) {
+    return refused("executable_not_found", executable, "it is not a usable name");
+  }
+  const candidates = executable.startsWith("/")
+    ? [executable]
+    : executable.includes("/")
+    ? [`${cwd}/${executable}`]
+    : searchPath(path).map((folder) => `${folder}/${executable}`);
+  let found: string | null = null;
+  for (const candidate of candidates) {
+    const info = await look(candidate);
+    if (info === null || info.isDirectory) continue;
+    if (info.isFile && info.mode !== null && (info.mode & EXECUTE_BITS) !== 0) return ok(candidate);
+    found ??= candidate;
+  }
+  return found === null
+    ? refused("executable_not_found", executable, "")
+    : refused("not_executable", executable, found);
+}
+
+async function look(path: string): Promise<Deno.FileInfo | null> {
+  try {
+    return await Deno.stat(path);
+  } catch (failure) {
+    if (
+      failure instanceof Deno.errors.NotFound || failure instanceof Deno.errors.NotADirectory ||
+      failure instanceof Deno.errors.PermissionDenied ||
+      failure instanceof Deno.errors.FilesystemLoop
+    ) return null;
+    throw failure;
+  }
+}
+
+function refused(
+  reason: ProcessReason,
+  executable: string,
+  detail: string,
+): Result<never, ProcessError> {
+  return err({ type: "process", reason, executable, detail });
+}

@@ -1,0 +1,239 @@
+import type { Clock, Timers } from "../../core/clock.ts";
+import type { ProcessError } from "../../core/errors.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import { Capture } from "./capture.ts";
+import type { OwnedGroups } from "./owned_groups.ts";
+
+/** Size of the one buffer each stream is read into, in bytes: a pipe's capacity. */
+const READ_BYTES = 65_536;
+
+/** How long output is still read once the direct child has ended, in milliseconds. */
+const OUTPUT_GRACE_MS = 250;
+
+/** How long a killed child may take until its end is seen, in milliseconds. */
+const EXIT_WAIT_MS = 2000;
+
+/** A program to start, with nothing left to decide. */
+export interface ProcessRequest {
+  /** Absolute path. */
+  readonly executable: string;
+  readonly args: readonly string[];
+  /** Absolute path. */
+  readonly cwd: string;
+  /** The whole environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Time between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+  /** Output that is kept, of both streams together. */
+  readonly captureBytes: number;
+}
+
+export interface ProcessOutcome {
+  readonly exit:
+    | { readonly type: "code"; readonly code: number }
+    | { readonly type: "signal"; readonly signal: string }
+    | { readonly type: "unknown" };
+  readonly ended: "by_itself" | "timed_out" | "aborted";
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly droppedBytes: number;
+  readonly durationMs: number;
+  /** What may still run, in words; null when nothing is known to. */
+  readonly leftRunning: string | null;
+}
+
+export interface ProcessEnvironment {
+  readonly groups: OwnedGroups;
+  readonly timers: Timers;
+  readonly clock: Clock;
+}
+
+/**
+ * Runs a program in a session and process group of its own, without a terminal and with standard
+ * input closed. Returns when the direct child has ended (and its output, or a short grace), when
+ * the time is up, or on abort; in the last two cases the whole group is ended first. Output beyond
+ * the cap is read and let go, so that no child waits on a full pipe.
+ */
+export async function runProcess(
+  request: ProcessRequest,
+  options: ProcessEnvironment & {
+    readonly signal: AbortSignal;
+    readonly onStarted: (pid: number) => void;
+    /** Raw decoded output as it arrives, of both streams. */
+    readonly onOutput: (text: string) => void;
+  },
+): Promise<Result<ProcessOutcome, ProcessError>> {
+  const startMs = options.clock.monotonicMs();
+  const spawned = spawn(request);
+  if (!spawned.ok) return spawned;
+  const child = spawned.value;
+  options.groups.add(child.pid);
+  options.onStarted(child.pid);
+  const stdout = new Drain(child.stdout, { maxBytes: request.captureBytes / 2, ...options });
+  const stderr = new Drain(child.stderr, { maxBytes: request.captureBytes / 2, ...options });
+  const ended = await firstOf(child, { timeoutMs: request.timeoutMs, ...options });
+  const gone = ended === "by_itself" || await options.groups.end(child.pid, request.graceMs);
+  const output = Promise.all([stdout.done, stderr.done]);
+  const drained = await within(output, { ms: OUTPUT_GRACE_MS, timers: options.timers });
+  await Promise.all([stdout.close(), stderr.close()]);
+  const status = await within(child.status, { ms: EXIT_WAIT_MS, timers: options.timers });
+  return ok({
+    exit: exitOf(status),
+    ended,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    droppedBytes: stdout.droppedBytes + stderr.droppedBytes,
+    durationMs: options.clock.monotonicMs() - startMs,
+    leftRunning: describeLeft(child.pid, {
+      gone,
+      groupAlive: options.groups.isAlive(child.pid),
+      outputOpen: drained === null,
+    }),
+  });
+}
+
+function spawn(request: ProcessRequest): Result<Deno.ChildProcess, ProcessError> {
+  const refused = (reason: ProcessError["reason"], detail: string) =>
+    err({ type: "process", reason, executable: request.executable, detail } as const);
+  try {
+    return ok(
+      new Deno.Command(request.executable, {
+        args: [...request.args],
+        cwd: request.cwd,
+        env: { ...request.env },
+        clearEnv: true,
+        detached: true,
+        stdin: "null",
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn(),
+    );
+  } catch (failure) {
+    if (failure instanceof Deno.errors.NotCapable) return refused("run_permission", "");
+    if (failure instanceof Deno.errors.NotFound) {
+      return refused("executable_not_found", "the program, its interpreter or the folder is gone");
+    }
+    if (failure instanceof Deno.errors.PermissionDenied) return refused("not_executable", "");
+    if (failure instanceof TypeError) {
+      return refused("invalid_environment", "a NUL character cannot be passed on");
+    }
+    return refused("spawn_failed", failure instanceof Error ? failure.message : String(failure));
+  }
+}
+
+/** Reads one stream to its end, keeps what fits and passes on text. */
+class Drain {
+  readonly done: Promise<void>;
+  readonly #capture: Capture;
+  readonly #reader: ReadableStreamBYOBReader;
+  readonly #onOutput: (text: string) => void;
+  #closed = false;
+
+  constructor(
+    stream: ReadableStream<Uint8Array>,
+    options: { readonly maxBytes: number; readonly onOutput: (text: string) => void },
+  ) {
+    this.#capture = new Capture(Math.floor(options.maxBytes));
+    this.#onOutput = options.onOutput;
+    this.#reader = stream.getReader({ mode: "byob" });
+    this.done = this.#run();
+  }
+
+  get droppedBytes(): number {
+    return this.#capture.droppedBytes;
+  }
+
+  text(): string {
+    return this.#capture.text();
+  }
+
+  /** Stops reading, whether the stream has ended or a background process holds it open. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    // Cancelling a stream whose other end just broke rejects with that break: nothing to add to it.
+    await this.#reader.cancel().catch(() => {});
+    await this.done;
+  }
+
+  async #run(): Promise<void> {
+    const decoder = new TextDecoder();
+    let buffer = new Uint8Array(READ_BYTES);
+    while (true) {
+      let read: ReadableStreamReadResult<Uint8Array<ArrayBuffer>>;
+      try {
+        read = await this.#reader.read(buffer);
+      } catch (failure) {
+        // After `close` the reader is cancelled under a pending read; before it, the pipe broke.
+        if (this.#closed || failure instanceof Deno.errors.BadResource) break;
+        throw failure;
+      }
+      if (read.done || read.value === undefined) break;
+      this.#capture.push(read.value);
+      this.#onOutput(decoder.decode(read.value, { stream: true }));
+      buffer = new Uint8Array(read.value.buffer);
+    }
+    const rest = decoder.decode();
+    if (rest !== "") this.#onOutput(rest);
+  }
+}
+
+function firstOf(
+  child: Deno.ChildProcess,
+  { timeoutMs, signal, timers }: {
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+    readonly timers: Timers;
+  },
+): Promise<ProcessOutcome["ended"]> {
+  return new Promise((resolve, reject) => {
+    const finish = (ended: ProcessOutcome["ended"]): void => {
+      cancelTimer();
+      signal.removeEventListener("abort", onAbort);
+      resolve(ended);
+    };
+    const onAbort = (): void => finish("aborted");
+    const cancelTimer = timers.after(timeoutMs, () => finish("timed_out"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) finish("aborted");
+    child.status.then(() => finish("by_itself"), reject);
+  });
+}
+
+/** The value, or null when it does not come in time. */
+async function within<T>(
+  promise: Promise<T>,
+  { ms, timers }: { readonly ms: number; readonly timers: Timers },
+): Promise<T | null> {
+  let cancel: () => void = () => {};
+  const late = new Promise<null>((resolve) => {
+    cancel = timers.after(ms, () => resolve(null));
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    cancel();
+  }
+}
+
+function exitOf(status: Deno.CommandStatus | null): ProcessOutcome["exit"] {
+  if (status === null) return { type: "unknown" };
+  return status.signal === null
+    ? { type: "code", code: status.code }
+    : { type: "signal", signal: status.signal };
+}
+
+function describeLeft(
+  groupId: number,
+  { gone, groupAlive, outputOpen }: {
+    readonly gone: boolean;
+    readonly groupAlive: boolean;
+    readonly outputOpen: boolean;
+  },
+): string | null {
+  if (!gone) return `its process group ${groupId} could not be seen to end`;
+  if (groupAlive) return `a process it started is still running in group ${groupId}`;
+  if (outputOpen) return "a process that left its group still holds the output";
+  return null;
+}
