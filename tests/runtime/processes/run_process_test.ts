@@ -61,7 +61,11 @@ Deno.test("runProcess() closes standard input and gives no terminal", async () =
 });
 
 Deno.test("runProcess() passes exactly the given environment", async () => {
-  const { outcome } = await run("", { executable: "/usr/bin/env", args: [], env: { A: "1", B: "x=y" } });
+  const { outcome } = await run("", {
+    executable: "/usr/bin/env",
+    args: [],
+    env: { A: "1", B: "x=y" },
+  });
   assert.deepEqual(outcome.stdout.trim().split("\n").sort(), ["A=1", "B=x=y"]);
 });
 
