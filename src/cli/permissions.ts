@@ -1,3 +1,6 @@
+import { BASELINE_VARIABLES } from "../runtime/processes/environment.ts";
+import { PROXY_VARIABLES } from "../runtime/providers/proxy_environment.ts";
+
 /**
  * The Deno permissions Fluzo runs with, spelled out once: the install command, the development and
  * the compile task are generated from here and a test compares them. Why each is needed, and what
@@ -16,30 +19,64 @@ const METADATA_HOSTS = [
 ] as const;
 
 /** Where libc is on the supported systems; a bare name is not accepted by the runtime. */
-export const LIBC_PATHS = ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"] as const;
+const LIBC_PATHS = ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6"] as const;
 
 /** Variables Fluzo reads for itself. */
-export const OWN_ENVIRONMENT = [
+const OWN_VARIABLES = [
   "FLUZO_*",
-  "HOME",
   "NO_COLOR",
   "TERM",
   "COLORTERM",
-  "XDG_CONFIG_HOME",
-  "XDG_STATE_HOME",
   "XDG_RUNTIME_DIR",
-  "XDG_CACHE_HOME",
   "INIT_CWD",
 ] as const;
 
-/** Variables that are deleted before the first request, so that no proxy is used unseen. */
-export const PROXY_ENVIRONMENT = [
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "ALL_PROXY",
-  "NO_PROXY",
-  "http_proxy",
-  "https_proxy",
-  "all_proxy",
-  "no_proxy",
-] as const;
+/** The variables this process may read, each once, sorted. */
+export function environmentNames(): readonly string[] {
+  return [...new Set<string>([...OWN_VARIABLES, ...BASELINE_VARIABLES, ...PROXY_VARIABLES])].sort();
+}
+
+/**
+ * The permission flags of every way to run Fluzo.
+ *
+ * @param hosts Further hosts, as `host` or `host:port`.
+ * @param variables Further environment variables: an `api_key_env`, an `inherit_env`.
+ */
+export function permissionFlags(
+  { hosts = [], variables = [] }: {
+    readonly hosts?: readonly string[];
+    readonly variables?: readonly string[];
+  } = {},
+): readonly string[] {
+  return [
+    "--no-prompt",
+    "--unstable-worker-options",
+    "--allow-read",
+    "--allow-write",
+    "--allow-run",
+    `--allow-net=${[...LOOPBACK_HOSTS, ...hosts].join(",")}`,
+    `--deny-net=${METADATA_HOSTS.join(",")}`,
+    `--allow-env=${[...environmentNames(), ...variables].join(",")}`,
+    "--allow-sys=uid",
+    `--allow-ffi=${LIBC_PATHS.join(",")}`,
+  ];
+}
+
+/** The command that installs Fluzo from a checkout, with further hosts and variables if needed. */
+export function installCommand(
+  options: Parameters<typeof permissionFlags>[0] = {},
+): readonly string[] {
+  return [
+    "deno",
+    "install",
+    "--global",
+    "--force",
+    "--frozen=false",
+    "--config",
+    "deno.json",
+    "--name",
+    "fluzo",
+    ...permissionFlags(options),
+    "src/cli/main.ts",
+  ];
+}

@@ -1,5 +1,5 @@
 import { describeScope } from "../../core/policy/scope_text.ts";
-import type { DomainEvent } from "../../core/events/event.ts";
+import type { RecordedEvent } from "../../core/events/recorded.ts";
 import type { OperationScope } from "../../core/policy/scope.ts";
 import type { Update } from "../../core/port/application.ts";
 import { safeText } from "./safe_text.ts";
@@ -22,6 +22,10 @@ export class Progress {
     switch (update.type) {
       case "event":
         return this.#event(update.envelope.event);
+      case "message":
+        return update.message.role === "assistant" && update.message.toolCalls.length > 0
+          ? this.#remark(update.message.text)
+          : "";
       case "status":
         return `${this.#style("quiet", safeText(update.text).trimEnd())}\n`;
       case "lagged":
@@ -32,7 +36,7 @@ export class Progress {
     }
   }
 
-  #event(event: DomainEvent): string {
+  #event(event: RecordedEvent): string {
     switch (event.type) {
       case "operation_requested":
         this.#scopes.set(event.operationId, event.scope);
@@ -54,14 +58,6 @@ export class Progress {
         const what = scope === undefined ? "" : describeScope(scope);
         return this.#line("bad", "✗", `${what}: denied, ${event.reason}`);
       }
-      case "message_recorded":
-        return event.message.role === "assistant" && event.message.toolCalls.length > 0
-          ? this.#remark(event.message.text)
-          : "";
-      case "message_completed":
-        return event.message.role === "assistant" && event.message.toolCalls.length > 0
-          ? this.#remark(event.message.text)
-          : "";
       case "verification_ended":
         return event.passed
           ? this.#line("good", "✓", "verification passed")

@@ -36,7 +36,7 @@ export type DomainEvent =
     readonly root: string;
     readonly device: string;
     readonly inode: string;
-    readonly birthTimeNs: string;
+    readonly birthTimeMs: string;
   }
   | { readonly type: "session_created"; readonly sessionId: SessionId; readonly title: string }
   | {

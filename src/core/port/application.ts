@@ -1,3 +1,4 @@
+import type { Message } from "../conversation/message.ts";
 import type { FluzoError } from "../errors.ts";
 import type { EventEnvelope } from "../events/envelope.ts";
 import type { ArtifactId, CommandId, MessageId, OperationId, SessionId, TaskId } from "../ids.ts";
@@ -95,6 +96,8 @@ export interface QueryReplies {
 /** What a subscriber sees. Only `event` is durable; everything else may be merged or lost. */
 export type Update =
   | { readonly type: "event"; readonly envelope: EventEnvelope }
+  /** A whole message that is now in the journal; the event about it has no content. */
+  | { readonly type: "message"; readonly messageId: MessageId; readonly message: Message }
   /** Provisional text of a streaming answer, sanitised, contiguous per message and channel. */
   | {
     readonly type: "text";

@@ -427,6 +427,14 @@ export const MODEL_TIMEOUTS = TIMEOUTS;
 /** What an entry of `capacity_pools` may hold. */
 export const POOL_FIELDS = CAPACITY_POOL;
 
+/** A pool of a model that names none. */
+export const DEFAULT_POOL: PoolSettings = {
+  max_in_flight: POOL_FIELDS.max_in_flight.default ?? 1,
+  foreground_reserved_slots: POOL_FIELDS.foreground_reserved_slots.default ?? 1,
+  queue_capacity: POOL_FIELDS.queue_capacity.default ?? 0,
+  queue_timeout_seconds: POOL_FIELDS.queue_timeout_seconds.default ?? 1,
+};
+
 export type ChatModelSettings = ValuesOf<typeof CHAT_MODEL> & {
   readonly timeouts: ValuesOf<typeof TIMEOUTS>;
 };

@@ -1,7 +1,7 @@
 import type { Message } from "../../core/conversation/message.ts";
 import type { Digest } from "../../core/digest.ts";
 import { type FluzoError, FluzoFailure } from "../../core/errors.ts";
-import type { Baseline } from "../../core/events/event.ts";
+import type { Baseline, DomainEvent } from "../../core/events/event.ts";
 import type {
   AttemptId,
   CommandId,
@@ -44,15 +44,17 @@ export interface TaskSetup {
   baseline(): Promise<Result<Baseline, FluzoError>>;
   /** Services of one attempt; its tools know what the user had changed. */
   services(baseline: Baseline): AttemptServices;
-  snapshot(): {
+  snapshot(): Promise<{
     readonly id: SnapshotId;
     readonly fingerprint: Digest;
     readonly settings: unknown;
-  };
+  }>;
   readonly effects: ResultEffects;
   readonly ids: IdSource;
   readonly instanceId: InstanceId;
-  readonly workspace: string;
+  readonly workspace: Extract<DomainEvent, { type: "workspace_recorded" }>;
+  /** Told which task works now, or that none does, for whoever is refused meanwhile. */
+  readonly onTask: (taskId: TaskId | null) => void;
 }
 
 interface RunningTask {
@@ -126,7 +128,7 @@ export class TaskService {
     if (this.#running !== null || this.#starting) {
       return err({
         type: "owner_conflict",
-        workspace: this.#setup.workspace,
+        workspace: this.#setup.workspace.root,
         owner: {
           pid: Deno.pid,
           since: "its start",
@@ -167,7 +169,8 @@ export class TaskService {
       baseline: baseline.value,
       cancel,
       instanceId: setup.instanceId,
-      snapshot: setup.snapshot(),
+      workspace: setup.workspace,
+      snapshot: await setup.snapshot(),
       history: history.value,
     }, services);
     const startMs = services.clock.monotonicMs();
@@ -188,8 +191,10 @@ export class TaskService {
       );
     }).finally(() => {
       this.#running = null;
+      setup.onTask(null);
     });
     this.#running = { taskId, cancel, journal: attempt.journal, done };
+    setup.onTask(taskId);
     return ok({ taskId, sessionId });
   }
 

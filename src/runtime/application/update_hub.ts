@@ -109,5 +109,15 @@ function join(last: Update, next: Update): Update | null {
 }
 
 function weigh(update: Update): number {
-  return update.type === "text" || update.type === "output" ? update.text.length : EVENT_WEIGHT;
+  switch (update.type) {
+    case "text":
+    case "output":
+    case "status":
+      return update.text.length;
+    case "message":
+      return update.message.text.length + EVENT_WEIGHT;
+    case "event":
+    case "lagged":
+      return EVENT_WEIGHT;
+  }
 }

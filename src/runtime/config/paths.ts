@@ -11,6 +11,8 @@ export interface UserPaths {
   readonly consent: string;
   /** Credentials, by endpoint. */
   readonly credentials: string;
+  /** Configuration files that were replaced. */
+  readonly backups: string;
 }
 
 /**
@@ -22,7 +24,11 @@ export function userPaths(environment: UserEnvironment): UserPaths | null {
   const config = base(environment.configHome, environment.home, ".config");
   const state = base(environment.stateHome, environment.home, ".local/state");
   if (config === null || state === null) return null;
-  return { consent: `${state}/fluzo/consent`, credentials: `${config}/fluzo/auth.toml` };
+  return {
+    consent: `${state}/fluzo/consent`,
+    credentials: `${config}/fluzo/auth.toml`,
+    backups: `${state}/fluzo/backups`,
+  };
 }
 
 function base(variable: string | null, home: string | null, fallback: string): string | null {

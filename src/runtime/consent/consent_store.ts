@@ -12,7 +12,7 @@ export interface WorkspaceIdentity {
   readonly root: string;
   readonly device: string;
   readonly inode: string;
-  readonly birthTimeNs: string;
+  readonly birthTimeMs: string;
 }
 
 export type ConsentStatus =
@@ -113,8 +113,8 @@ export class ConsentStore {
   }
 
   async #path(identity: WorkspaceIdentity): Promise<string> {
-    const { root, device, inode, birthTimeNs } = identity;
-    const key = await sha256(JSON.stringify([root, device, inode, birthTimeNs]));
+    const { root, device, inode, birthTimeMs } = identity;
+    const key = await sha256(JSON.stringify([root, device, inode, birthTimeMs]));
     return `${this.#folder}/${key}.json`;
   }
 }

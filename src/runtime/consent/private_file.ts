@@ -37,13 +37,13 @@ function judgePrivate(path: string, info: Deno.FileInfo): NotPrivate | null {
  * Writes a private file whole: a temporary of mode 0600 beside it, synced, then renamed over it, so
  * that a crash leaves the old content or the new. Folders that are missing are made 0700.
  */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
+export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   const folder = path.slice(0, path.lastIndexOf("/"));
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   try {
     using file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
-    const bytes = new TextEncoder().encode(text);
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     for (let offset = 0; offset < bytes.byteLength;) {
       offset += await file.write(bytes.subarray(offset));
     }

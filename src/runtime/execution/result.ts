@@ -1,5 +1,4 @@
 import type { Artifact, DomainEvent, TaskResult } from "../../core/events/event.ts";
-import { diffTexts } from "../workspace/unified_diff.ts";
 import type { Attempt } from "./attempt.ts";
 import { putArtifact } from "./dispatcher.ts";
 import { observeChanges, type ObserverEffects } from "./workspace_observer.ts";
@@ -89,7 +88,32 @@ async function diffOf(
   if (before === "withheld") return `(the change of ${path} is not shown: it held a secret)\n`;
   const after = await contentNow(path, effects);
   if (after === "refused") return `(the change of ${path} cannot be shown)\n`;
-  return diffTexts(path, { before, after });
+  return await compare(path, { before, after });
+}
+
+/** A unified diff of two contents; null stands for no file. Binary content is only named. */
+async function compare(
+  path: string,
+  { before, after }: { readonly before: Uint8Array | null; readonly after: Uint8Array | null },
+): Promise<string> {
+  const [oldText, newText] = [decodeText(before), decodeText(after)];
+  if (oldText === null || newText === null) return `Binary file ${path} differs\n`;
+  // Only a result with changes needs it, and it is not small.
+  const { unifiedDiff } = await import("../workspace/unified_diff.ts");
+  return unifiedDiff(
+    { path: before === null ? null : path, text: oldText },
+    { path: after === null ? null : path, text: newText },
+  );
+}
+
+function decodeText(bytes: Uint8Array | null): string | null {
+  if (bytes === null) return "";
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 async function contentBefore(

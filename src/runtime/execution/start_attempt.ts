@@ -27,6 +27,7 @@ export interface TaskStart {
   readonly baseline: Baseline;
   readonly cancel: CancelSignal;
   readonly instanceId: InstanceId;
+  readonly workspace: Extract<DomainEvent, { type: "workspace_recorded" }>;
   readonly snapshot: {
     readonly id: SnapshotId;
     readonly fingerprint: Digest;
@@ -57,12 +58,19 @@ export async function startAttempt(
       [FLUZO.attemptNumber]: 1,
     },
   });
+  const trace = { traceId: span.context.traceId, spanId: span.context.spanId };
   const journal = new TaskJournal(services, {
     sessionId: plan.sessionId,
     taskId: plan.taskId,
     attemptId: plan.attemptId,
-    traceId: span.context.traceId,
-    spanId: span.context.spanId,
+    ...trace,
+  });
+  // The first events make their owners, so they cannot belong to them yet.
+  const beginnings = new TaskJournal(services, {
+    sessionId: null,
+    taskId: null,
+    attemptId: null,
+    ...trace,
   });
   const agents = new AgentsFiles(services.effects.files);
   const conversation = await openConversation(start, { agents, redact: services.redactor.redact });
@@ -83,7 +91,7 @@ export async function startAttempt(
     lifetime: "task",
     state: "active",
   }));
-  await journal.append([
+  await beginnings.append([
     ...beginning(start, services.redactor.redact(start.goal)),
     ...grants.map((grant) => ({ type: "grant_issued", taskId: plan.taskId, grant } as const)),
     {
@@ -125,7 +133,7 @@ export async function startAttempt(
 function beginning(start: TaskStart, goal: string): DomainEvent[] {
   const { plan, snapshot } = start;
   const limits: BudgetLimits = plan.limits;
-  const events: DomainEvent[] = [];
+  const events: DomainEvent[] = [start.workspace];
   if (start.history === null) {
     const title = goal.split("\n")[0]?.slice(0, TITLE_LENGTH) ?? "";
     events.push({ type: "session_created", sessionId: plan.sessionId, title });

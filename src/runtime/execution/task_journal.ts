@@ -6,6 +6,7 @@ import {
   type EventDraft,
 } from "../../core/events/envelope.ts";
 import type { DomainEvent } from "../../core/events/event.ts";
+import { recordedEvent } from "../../core/events/recorded.ts";
 import type { IdSource } from "../../core/ids.ts";
 import type { SpanContext } from "../../core/telemetry/telemetry.ts";
 import type { UpdateHub } from "../application/update_hub.ts";
@@ -59,8 +60,17 @@ export class TaskJournal {
     drafts.forEach((draft, index) => {
       this.#updates.publish(taskId, {
         type: "event",
-        envelope: { ...draft, schemaVersion: EVENT_SCHEMA_VERSION, sequence: first + index },
+        envelope: {
+          ...draft,
+          event: recordedEvent(draft.event),
+          schemaVersion: EVENT_SCHEMA_VERSION,
+          sequence: first + index,
+        },
       });
+      if (draft.event.type === "message_recorded" || draft.event.type === "message_completed") {
+        const { messageId, message } = draft.event;
+        this.#updates.publish(taskId, { type: "message", messageId, message });
+      }
     });
   }
 }

@@ -14,17 +14,17 @@ export function applyWorkspace(at: Applying, event: WorkspaceEvent): Owner {
       // A workspace that was moved keeps its id and its row; the events keep the history.
       statements.run(
         `INSERT INTO projects
-           (id, root, device, inode, birth_time_ns, recorded_wall_ms, recorded_sequence)
+           (id, root, device, inode, birth_time_ms, recorded_wall_ms, recorded_sequence)
          VALUES (?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET root = excluded.root, device = excluded.device,
-           inode = excluded.inode, birth_time_ns = excluded.birth_time_ns,
+           inode = excluded.inode, birth_time_ms = excluded.birth_time_ms,
            recorded_wall_ms = excluded.recorded_wall_ms,
            recorded_sequence = excluded.recorded_sequence`,
         event.workspaceId,
         event.root,
         event.device,
         event.inode,
-        event.birthTimeNs,
+        event.birthTimeMs,
         wallMs,
         sequence,
       );

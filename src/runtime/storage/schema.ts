@@ -23,7 +23,7 @@ CREATE TABLE projects (
   root TEXT NOT NULL,
   device TEXT NOT NULL,
   inode TEXT NOT NULL,
-  birth_time_ns TEXT NOT NULL,
+  birth_time_ms TEXT NOT NULL,
   recorded_wall_ms INTEGER NOT NULL,
   recorded_sequence INTEGER NOT NULL UNIQUE
 ) STRICT, WITHOUT ROWID;

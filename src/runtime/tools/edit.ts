@@ -15,7 +15,7 @@ export const editTool = defineTool({
     all: { type: "boolean", text: "Replace every occurrence", optional: true },
   },
   prepare: async (args, context) => {
-    const path = tidyPath(args.path);
+    const path = tidyPath(args.path, context.effects.root);
     const expected = context.effects.versions.seen(path);
     if (expected === null) return refuseText(unread(path));
     const replacement = {

@@ -6,6 +6,8 @@ import type { Candidates, WorkspaceFiles } from "../workspace/protocol.ts";
 
 /** Everything a tool may do to the world, passed in. A tool imports no adapter. */
 export interface ToolEffects {
+  /** The workspace root, resolved. */
+  readonly root: string;
   readonly files: WorkspaceFiles;
   readonly commands: CommandRunner;
   readonly git: GitInspection;

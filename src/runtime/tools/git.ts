@@ -22,7 +22,7 @@ export const gitTool = defineTool({
     revision: { type: "string", text: "Commit, for show; HEAD if left out", optional: true },
   },
   prepare: (args, { effects }) => {
-    const path = args.path === null ? null : tidyPath(args.path);
+    const path = args.path === null ? null : tidyPath(args.path, effects.root);
     const what = [args.view, path ?? "", args.revision ?? ""].join(" ").trim();
     return inspection({ type: "git_inspect", what }, async () => {
       const looked = await look(effects, { view: args.view, path, revision: args.revision });

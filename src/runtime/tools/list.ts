@@ -26,7 +26,7 @@ export const listTool = defineTool({
     },
   },
   prepare: (args, { effects }) => {
-    const path = tidyPath(args.path ?? ".");
+    const path = tidyPath(args.path ?? ".", effects.root);
     return inspection({ type: "inspect", tool: "list", path }, async () => {
       const listed = await effects.files.call({
         type: "list",

@@ -36,7 +36,7 @@ export const readTool = defineTool({
     },
   },
   prepare: (args, { effects }) => {
-    const path = tidyPath(args.path);
+    const path = tidyPath(args.path, effects.root);
     return inspection({ type: "inspect", tool: "read", path }, async () => {
       const read = await effects.files.call({
         type: "read",

@@ -10,7 +10,7 @@ export const removeTool = defineTool({
   description,
   fields: { path: { type: "string", text: "File, relative to the workspace root" } },
   prepare: async (args, context) => {
-    const path = tidyPath(args.path);
+    const path = tidyPath(args.path, context.effects.root);
     const expected = context.effects.versions.seen(path);
     if (expected === null) return refuseText(unread(path));
     return await prepareChange({ type: "delete", path, expected }, context);

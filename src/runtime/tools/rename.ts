@@ -13,9 +13,14 @@ export const renameTool = defineTool({
     to: { type: "string", text: "New path" },
   },
   prepare: async (args, context) => {
-    const path = tidyPath(args.path);
+    const path = tidyPath(args.path, context.effects.root);
     const expected = context.effects.versions.seen(path);
     if (expected === null) return refuseText(unread(path));
-    return await prepareChange({ type: "rename", path, to: tidyPath(args.to), expected }, context);
+    return await prepareChange({
+      type: "rename",
+      path,
+      to: tidyPath(args.to, context.effects.root),
+      expected,
+    }, context);
   },
 });

@@ -27,7 +27,7 @@ export const runTool = defineTool({
     return await prepareCommand({
       mode: "direct",
       argv: args.command,
-      cwd: tidyPath(args.cwd ?? "."),
+      cwd: tidyPath(args.cwd ?? ".", effects.root),
       timeoutMs: args.timeout_seconds === null
         ? effects.caps.shellTimeoutMs
         : args.timeout_seconds * 1000,

@@ -23,7 +23,7 @@ export const searchTool = defineTool({
     ignore_case: { type: "boolean", text: "Match upper and lower case alike", optional: true },
   },
   prepare: (args, { effects }) => {
-    const path = tidyPath(args.path ?? ".");
+    const path = tidyPath(args.path ?? ".", effects.root);
     return inspection({ type: "inspect", tool: "search", path }, async () => {
       const found = await effects.files.call({
         type: "search",

@@ -26,7 +26,7 @@ export const shellTool = defineTool({
     return await prepareCommand({
       mode: "shell",
       argv: [SHELL, "-c", args.script],
-      cwd: tidyPath(args.cwd ?? "."),
+      cwd: tidyPath(args.cwd ?? ".", effects.root),
       timeoutMs: args.timeout_seconds === null
         ? effects.caps.shellTimeoutMs
         : args.timeout_seconds * 1000,

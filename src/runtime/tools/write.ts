@@ -15,7 +15,7 @@ export const writeTool = defineTool({
     content: { type: "string", text: "The whole content" },
   },
   prepare: async (args, context) => {
-    const path = tidyPath(args.path);
+    const path = tidyPath(args.path, context.effects.root);
     const expected = context.effects.versions.seen(path);
     const content = args.content;
     return await prepareChange(

@@ -162,7 +162,12 @@ export interface WorkspaceReplies {
     readonly bytes: Uint8Array;
     readonly version: Extract<FileVersion, { state: "file" }>;
   };
-  readonly list: { readonly entries: readonly ListEntry[]; readonly cut: boolean };
+  readonly list: {
+    readonly entries: readonly ListEntry[];
+    readonly cut: boolean;
+    /** Left out of discovery, by reason: protected, secret-looking, vanished. */
+    readonly skipped: Readonly<Record<string, number>>;
+  };
   readonly search: SearchResult;
   /** One per path, in order; an error where the path is refused. */
   readonly versions: readonly Result<FileVersion, WorkspaceError>[];

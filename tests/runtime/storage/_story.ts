@@ -83,7 +83,7 @@ export function oneOfEach(): Story {
       root: "/r",
       device: "1",
       inode: "2",
-      birthTimeNs: "3",
+      birthTimeMs: "3",
     },
     session_created: of("session_created"),
     task_created: of("task_created"),

@@ -1,0 +1,318 @@
+import type { FluzoError } from "../../core/errors.ts";
+import type { TaskResult } from "../../core/events/event.ts";
+import type { SessionId, TaskId } from "../../core/ids.ts";
+import { formatCommand, parseCommandLine } from "../../core/policy/command_scope.ts";
+import { type GrantRequest, parseExecGrant } from "../../core/policy/grant_request.ts";
+import type { ApplicationPort, Command, Update } from "../../core/port/application.ts";
+import type { TaskDetail } from "../../core/port/read_models.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import { type Host, openHost } from "../../runtime/host.ts";
+import { randomIds } from "../../runtime/random_ids.ts";
+import { systemClock } from "../../runtime/system_clock.ts";
+import type { CommandInput, ParsedFlags } from "../command_line.ts";
+import {
+  type CommandContext,
+  commandContext,
+  findUserPaths,
+  loadFor,
+  locate,
+  readVariable,
+} from "../composition.ts";
+import { EXIT_CODES, exitFor } from "../exit_codes.ts";
+import { errorText } from "../output/error_output.ts";
+import { Progress } from "../output/progress.ts";
+import {
+  exitForResult,
+  failureJson,
+  reportJson,
+  reportText,
+  type RunReport,
+} from "../output/result_output.ts";
+import { safeJson, safeText } from "../output/safe_text.ts";
+import { VERSION } from "../version.ts";
+
+type StartTask = Extract<Command, { type: "start_task" }>;
+
+/** Largest request that is read from standard input, in bytes. */
+const MAX_INPUT_BYTES = 1 << 20;
+
+/** Events read in one page when a reader has to catch up. */
+const EVENT_PAGE = 200;
+
+/** Signals that end a run cleanly, with their own exit codes. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** `fluzo run`: one task, headless, from its start to its result. */
+export async function run(input: CommandInput): Promise<number> {
+  const context = commandContext(input.flags);
+  const started = await prepare(input);
+  if (!started.ok) return await notStarted(context, started.error);
+  const { host, command } = started.value;
+  const signals = catchSignals(host);
+  try {
+    return await runTask(context, { host, command });
+  } finally {
+    signals.release();
+    await host.shutdown("user");
+  }
+}
+
+/** Reads the command line and opens the runtime; nothing has been asked of a model yet. */
+async function prepare(
+  { positionals, flags }: CommandInput,
+): Promise<Result<{ readonly host: Host; readonly command: StartTask }, FluzoError>> {
+  const grants = readGrants(flags);
+  if (!grants.ok) return grants;
+  const verification = readVerification(flags);
+  if (!verification.ok) return verification;
+  const goal = await readGoal(positionals[0] ?? null);
+  if (!goal.ok) return goal;
+  const location = await locate(flags);
+  if (!location.ok) return location;
+  const paths = findUserPaths();
+  if (!paths.ok) return paths;
+  const config = await loadFor(location.value);
+  if (!config.ok) return config;
+  const host = await openHost({
+    identity: location.value.identity,
+    config: config.value,
+    userPaths: paths.value,
+    variable: readVariable,
+    version: VERSION,
+  });
+  if (!host.ok) return host;
+  const session = await chooseSession(host.value.port, flags);
+  if (!session.ok) {
+    await host.value.shutdown("user");
+    return session;
+  }
+  return ok({
+    host: host.value,
+    command: {
+      type: "start_task",
+      commandId: randomIds(systemClock).next("command"),
+      goal: goal.value,
+      sessionId: session.value,
+      model: flags.text("model"),
+      grants: grants.value,
+      onAsk: flags.text("on-ask") === "deny" ? "deny" : "block",
+      verification: verification.value,
+      yolo: flags.has("yolo"),
+    },
+  });
+}
+
+async function runTask(
+  context: CommandContext,
+  { host, command }: { readonly host: Host; readonly command: StartTask },
+): Promise<number> {
+  await announce(context, command);
+  const reply = await host.port.execute(command);
+  if (!reply.ok) return await notStarted(context, reply.error);
+  const { taskId, sessionId } = reply.value;
+  await follow(context, { host, taskId });
+  const detail = await host.port.query({ type: "show_task", taskId });
+  if (!detail.ok) return await notStarted(context, host.defects[0] ?? detail.error);
+  const { result } = detail.value;
+  if (result === null) {
+    const error = host.defects[0] ??
+      { type: "internal", detail: "the task ended without a result" };
+    return await notStarted(context, error);
+  }
+  const report = await makeReport(host.port, { taskId, sessionId, result, detail: detail.value });
+  return await printReport(context, report);
+}
+
+/** Says what was granted, exactly as it was understood. */
+async function announce(context: CommandContext, command: StartTask): Promise<void> {
+  const lines = command.grants.map((grant) => {
+    switch (grant.type) {
+      case "exec":
+        return `Granted for this task: ${formatCommand(grant.argv)}${
+          grant.cwd === "." ? "" : ` in ${grant.cwd}`
+        }`;
+      case "shell":
+        return `Granted for this task: /bin/sh -c ${formatCommand([grant.script])}`;
+      case "touch":
+        return `Granted for this task: changes of ${grant.path}`;
+    }
+  });
+  if (command.yolo) {
+    lines.push("YOLO: what would be asked is allowed for this task. Commands are not sandboxed.");
+  }
+  await context.stderr.write(lines.map((line) => `${safeText(line)}\n`).join(""));
+}
+
+/** Shows what happens until the task has ended. */
+async function follow(
+  context: CommandContext,
+  { host, taskId }: { readonly host: Host; readonly taskId: TaskId },
+): Promise<void> {
+  const subscription = host.port.subscribe(taskId);
+  const progress = new Progress(context.errorStyle);
+  // The task may have ended before the subscription began: its events then come from the journal.
+  const before = await host.port.query({
+    type: "list_events",
+    taskId,
+    afterSequence: 0,
+    limit: EVENT_PAGE,
+  });
+  let last = 0;
+  let over = false;
+  const show = async (updates: readonly Update[]): Promise<void> => {
+    for (const update of updates) {
+      if (update.type === "event") {
+        if (update.envelope.sequence <= last) continue;
+        last = update.envelope.sequence;
+        over ||= update.envelope.event.type === "task_ended";
+      }
+      if (context.format === "stream-json") await context.stdout.write(`${safeJson(update)}\n`);
+      await context.stderr.write(progress.lines(update));
+    }
+  };
+  if (before.ok) {
+    await show(before.value.items.map((envelope) => ({ type: "event", envelope })));
+  }
+  if (!over) {
+    for await (const updates of subscription) {
+      await show(updates);
+      if (updates.some(({ type }) => type === "lagged")) over ||= await hasEnded(host.port, taskId);
+      if (over || host.defects.length > 0) break;
+    }
+  }
+  subscription.close();
+}
+
+async function hasEnded(port: ApplicationPort, taskId: TaskId): Promise<boolean> {
+  const detail = await port.query({ type: "show_task", taskId });
+  return detail.ok && detail.value.result !== null;
+}
+
+async function makeReport(
+  port: ApplicationPort,
+  { taskId, sessionId, result, detail }: {
+    readonly taskId: TaskId;
+    readonly sessionId: SessionId;
+    readonly result: TaskResult;
+    readonly detail: TaskDetail;
+  },
+): Promise<RunReport> {
+  const diff = result.diff === null
+    ? null
+    : await port.query({ type: "read_artifact", artifactId: result.diff });
+  return {
+    taskId,
+    sessionId,
+    result,
+    diff: diff?.ok === true ? diff.value.text : "",
+    verification: detail.verification.length === 0 ? "" : formatCommand(detail.verification),
+  };
+}
+
+async function printReport(context: CommandContext, report: RunReport): Promise<number> {
+  const { result } = report;
+  if (context.format === "text") await context.stdout.write(reportText(report, context.style));
+  else await context.stdout.write(`${safeJson(reportJson(report))}\n`);
+  if (result.error !== null) {
+    await context.stderr.write(errorText(result.error, context.errorStyle));
+  }
+  return EXIT_CODES[exitForResult(result)];
+}
+
+async function notStarted(context: CommandContext, error: FluzoError): Promise<number> {
+  if (context.format !== "text") await context.stdout.write(`${safeJson(failureJson(error))}\n`);
+  await context.stderr.write(errorText(error, context.errorStyle));
+  return EXIT_CODES[exitFor(error)];
+}
+
+/** A first signal ends the run cleanly; the task records it and the exit code tells it. */
+function catchSignals(host: Host): { release(): void } {
+  const handlers = SIGNALS.map((signal) => {
+    const handler = (): void => {
+      host.shutdown(signal);
+    };
+    Deno.addSignalListener(signal, handler);
+    return { signal, handler };
+  });
+  return {
+    release: () => {
+      for (const { signal, handler } of handlers) Deno.removeSignalListener(signal, handler);
+    },
+  };
+}
+
+async function chooseSession(
+  port: ApplicationPort,
+  flags: ParsedFlags,
+): Promise<Result<SessionId | null, FluzoError>> {
+  if (!flags.has("continue")) return ok(null);
+  const sessions = await port.query({ type: "list_sessions", cursor: null, limit: 1 });
+  if (!sessions.ok) return sessions;
+  const newest = sessions.value.items[0];
+  if (newest !== undefined) return ok(newest.id);
+  return err({
+    type: "usage",
+    message: "Cannot continue: there is no session in this workspace yet",
+    hint: "Run it without --continue",
+  });
+}
+
+function readGrants(flags: ParsedFlags): Result<readonly GrantRequest[], FluzoError> {
+  const grants: GrantRequest[] = [];
+  for (const text of flags.texts("allow-exec")) {
+    const grant = parseExecGrant(text);
+    if (!grant.ok) {
+      return usage(
+        `Cannot grant --allow-exec "${text}": ${grant.error}`,
+        "Quote it for Fluzo as well, or grant a script with --allow-shell",
+      );
+    }
+    grants.push(grant.value);
+  }
+  for (const script of flags.texts("allow-shell")) grants.push({ type: "shell", script });
+  for (const path of flags.texts("allow-touch")) {
+    grants.push({ type: "touch", path: path.replace(/^(?:\.\/)+/, "") });
+  }
+  return ok(grants);
+}
+
+function readVerification(flags: ParsedFlags): Result<readonly string[] | null, FluzoError> {
+  const text = flags.text("verify");
+  if (text === null) return ok(null);
+  const argv = parseCommandLine(text);
+  return argv.ok
+    ? argv
+    : usage(`Cannot use --verify "${text}": ${argv.error}`, "Give one program with its arguments");
+}
+
+/** The request: the argument, or standard input for "-" and for a pipe. */
+async function readGoal(argument: string | null): Promise<Result<string, FluzoError>> {
+  if (argument !== null && argument !== "-") {
+    return argument.trim() === "" ? usage("The request is empty", "Say what to do") : ok(argument);
+  }
+  if (argument === null && Deno.stdin.isTerminal()) {
+    return usage('Missing TEXT: `fluzo run "..."`', "Or give it on standard input");
+  }
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of Deno.stdin.readable) {
+    length += part.byteLength;
+    if (length > MAX_INPUT_BYTES) {
+      return usage(
+        `The request on standard input is longer than ${MAX_INPUT_BYTES} bytes`,
+        "Put long material into a file of the workspace and name it",
+      );
+    }
+    parts.push(part);
+  }
+  const text = new TextDecoder().decode(
+    new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer()),
+  );
+  return text.trim() === ""
+    ? usage("The request on standard input is empty", "Say what to do")
+    : ok(text);
+}
+
+function usage(message: string, hint: string): Result<never, FluzoError> {
+  return err({ type: "usage", message, hint });
+}

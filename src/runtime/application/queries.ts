@@ -1,0 +1,56 @@
+import type { FluzoError } from "../../core/errors.ts";
+import type { Query, QueryReplies } from "../../core/port/application.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import type { JournalReader } from "../storage/journal.ts";
+
+/** Entries one page may have. */
+const MAX_PAGE = 200;
+
+/** Answers queries from the journal. It never executes anything. */
+export async function answerQuery<T extends Query["type"]>(
+  reader: JournalReader,
+  query: Extract<Query, { type: T }>,
+): Promise<Result<QueryReplies[T], FluzoError>> {
+  // The switch gives each query its own reply; the compiler cannot see that through `T`.
+  return await answer(reader, query) as Result<QueryReplies[T], FluzoError>;
+}
+
+async function answer(
+  reader: JournalReader,
+  query: Query,
+): Promise<Result<QueryReplies[Query["type"]], FluzoError>> {
+  switch (query.type) {
+    case "list_tasks":
+      return await reader.tasks(query.cursor, bounded(query.limit));
+    case "show_task": {
+      const task = await reader.task(query.taskId);
+      if (!task.ok) return task;
+      return task.value === null
+        ? err({ type: "not_found", what: "task", id: query.taskId })
+        : ok(task.value);
+    }
+    case "list_operations":
+      return await reader.operations(query.taskId, {
+        after: query.after,
+        limit: bounded(query.limit),
+      });
+    case "list_sessions":
+      return await reader.sessions(query.cursor, bounded(query.limit));
+    case "list_events":
+      return await reader.events(query.taskId, {
+        afterSequence: query.afterSequence,
+        limit: bounded(query.limit),
+      });
+    case "read_artifact": {
+      const bytes = await reader.artifact(query.artifactId);
+      if (!bytes.ok) return bytes;
+      return bytes.value === null
+        ? err({ type: "not_found", what: "artifact", id: query.artifactId })
+        : ok({ text: new TextDecoder().decode(bytes.value) });
+    }
+  }
+}
+
+function bounded(limit: number): number {
+  return Math.max(1, Math.min(MAX_PAGE, Math.floor(limit)));
+}

@@ -1,0 +1,111 @@
+import type { DomainEvent } from "../../core/events/event.ts";
+import { FluzoFailure } from "../../core/errors.ts";
+import type { IdSource } from "../../core/ids.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { EventDraft } from "../../core/events/envelope.ts";
+import { UNKNOWN_USAGE } from "../../core/usage.ts";
+import type { JournalReader, JournalWriter, Unfinished } from "../storage/journal.ts";
+
+/**
+ * Writes down what a process that is gone left unfinished: attempts become interrupted, begun
+ * operations unknown, dispatched requests uncertain. Only the owner does this, before anything
+ * else; nothing is repeated and nothing is repaired.
+ */
+export async function recordInterrupted(
+  journal: JournalReader & JournalWriter,
+  { clock, ids }: { readonly clock: Clock; readonly ids: IdSource },
+): Promise<void> {
+  while (true) {
+    const found = await journal.unfinished();
+    if (!found.ok) throw new FluzoFailure(found.error);
+    const events = interruptionEvents(found.value);
+    if (events.length === 0) return;
+    const drafts = events.map((event): EventDraft => ({
+      id: ids.next("event"),
+      wallMs: clock.wallMs(),
+      context: { sessionId: null, taskId: null, attemptId: null, traceId: null, spanId: null },
+      event,
+    }));
+    const appended = await journal.append(drafts);
+    if (!appended.ok) throw new FluzoFailure(appended.error);
+    if (!found.value.more) return;
+  }
+}
+
+/** The events that turn what is unfinished into what is known of it. */
+export function interruptionEvents(found: Unfinished): readonly DomainEvent[] {
+  const events: DomainEvent[] = [];
+  const open = new Set(found.attempts.map(({ id }) => id));
+  for (const operation of found.operations) {
+    const operationId = operation.id;
+    // Asked for by an attempt that ended properly: it waits for the user's answer.
+    if (operation.state === "requested" && !open.has(operation.attemptId)) continue;
+    if (operation.afterLoss === "unknown") {
+      events.push({
+        type: "operation_unknown",
+        operationId,
+        detail: "the process ended before the outcome was recorded",
+      });
+    } else if (operation.afterLoss === "cancelled") {
+      events.push({ type: "operation_cancelled", operationId, reason: "cancelled" });
+    }
+  }
+  for (const request of found.requests) {
+    if (request.state !== "reserved" && request.state !== "dispatched") continue;
+    events.push({
+      type: "request_ended",
+      requestId: request.id,
+      outcome: request.state === "reserved" ? "cancelled_before_dispatch" : "uncertain",
+      usage: UNKNOWN_USAGE,
+      rawFinish: null,
+      error: null,
+    });
+  }
+  for (const message of found.messages) {
+    const text = message.text;
+    events.push({
+      type: "message_completed",
+      messageId: message.id,
+      message: { role: "assistant", text, reasoning: "", toolCalls: [], end: "incomplete" },
+      end: "incomplete",
+    });
+  }
+  for (const grant of found.grants) {
+    events.push({ type: "grant_ended", grantId: grant.id, state: "expired" });
+  }
+  for (const attempt of found.attempts) {
+    events.push({
+      type: "attempt_ended",
+      attemptId: attempt.id,
+      outcome: "interrupted",
+      error: null,
+    });
+  }
+  for (const task of found.tasks) {
+    const blocked = { type: "task_moved", to: "blocked", reason: "interrupted" } as const;
+    switch (task.state) {
+      case "ready":
+        events.push({
+          type: "task_moved",
+          taskId: task.id,
+          from: "ready",
+          to: "running",
+          reason: null,
+        });
+        events.push({ ...blocked, taskId: task.id, from: "running" });
+        break;
+      case "running":
+      case "waiting":
+      case "stopping":
+        events.push({ ...blocked, taskId: task.id, from: task.state });
+        break;
+      case "pending":
+      case "blocked":
+      case "completed":
+      case "failed":
+      case "cancelled":
+        break;
+    }
+  }
+  return events;
+}

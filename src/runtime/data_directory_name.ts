@@ -1,0 +1,2 @@
+/** Name of the data directory in a workspace root. */
+export const DATA_DIRECTORY = ".fluzodrive";

@@ -1,0 +1,254 @@
+import type { Clock, Timers } from "../core/clock.ts";
+import type { FluzoError } from "../core/errors.ts";
+import { FluzoFailure } from "../core/errors.ts";
+import type { ApplicationPort } from "../core/port/application.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { createRedactor } from "../core/text/redactor.ts";
+import { AdmissionQueue } from "./admission/admission_queue.ts";
+import { executeCommand } from "./application/commands.ts";
+import { answerQuery } from "./application/queries.ts";
+import { recordInterrupted } from "./application/recovery.ts";
+import { TaskService } from "./application/task_service.ts";
+import { UpdateHub } from "./application/update_hub.ts";
+import { ConsentStore } from "./consent/consent_store.ts";
+import { resolveCredential } from "./consent/credentials.ts";
+import { admissionLimits, findChatModel } from "./execution/model_plan.ts";
+import { readStatus, readTracking } from "./git/repository.ts";
+import { OwnedGroups } from "./processes/owned_groups.ts";
+import { ChatCompletionsAdapter } from "./providers/chat_completions/adapter.ts";
+import { ProviderGateway } from "./providers/gateway.ts";
+import { removeProxyVariables } from "./providers/proxy_environment.ts";
+import { randomIds } from "./random_ids.ts";
+import { openStore, type Store } from "./storage/client.ts";
+import { judgeDataDirectory } from "./storage/data_directory.ts";
+import { systemClock, systemTimers } from "./system_clock.ts";
+import { discardingTelemetry } from "./telemetry/discarding.ts";
+import { startWorkspaceWorker, type WorkspaceWorker } from "./workspace/client.ts";
+import { workspaceId } from "./workspace/identity.ts";
+import { DATA_DIRECTORY } from "./data_directory_name.ts";
+import { WorkspaceOwnership } from "./workspace/ownership.ts";
+import { openGit } from "./git/open_git.ts";
+import type { HostOptions } from "./host_options.ts";
+import { type HostWorld, taskSetup } from "./task_setup.ts";
+
+/** How long a shutdown waits for a cancelled task to record its end, in milliseconds. */
+const SHUTDOWN_WAIT_MS = 10_000;
+
+/** A runtime on one workspace, of which it is the one owner. */
+export interface Host {
+  readonly port: ApplicationPort;
+  /** Cancels what runs, ends owned processes, and lets the workspace go. Idempotent. */
+  shutdown(by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP"): Promise<void>;
+  /** Errors that could not be recorded in the journal. */
+  readonly defects: readonly FluzoError[];
+}
+
+/**
+ * Starts the runtime on a workspace: checks the consent, looks at Git, takes the ownership, opens
+ * the journal and writes down what an earlier process left unfinished. What can go on at the same
+ * time does. Nothing is contacted.
+ */
+export async function openHost(options: HostOptions): Promise<Result<Host, FluzoError>> {
+  removeProxyVariables();
+  const { identity, config } = options;
+  const { root } = identity;
+  const clock = options.ports?.clock ?? systemClock;
+  const timers = options.ports?.timers ?? systemTimers;
+  const refused = await checkConsent(options);
+  if (refused !== null) return err(refused);
+  const secrets = await resolveSecrets(options);
+  if (!secrets.ok) return secrets;
+  const git = await openGit({ root, variable: options.variable, timers, clock });
+  // Git works in processes of its own while this one loads its workers.
+  const looking = readStatus(git, "folders");
+  const tracking = readTracking(git, DATA_DIRECTORY);
+  const files = startWorkspaceWorker();
+  const directory = `${root}/${DATA_DIRECTORY}`;
+  const opening = files.call({
+    type: "open",
+    root,
+    protectedPaths: [options.userPaths.credentials, options.userPaths.consent],
+  });
+  const store = await openJournal({ directory, root, tracking: await tracking, clock });
+  if (!store.ok) {
+    files.close();
+    return store;
+  }
+  const opened = await opening;
+  if (!opened.ok) {
+    files.close();
+    await store.value.store.close();
+    store.value.ownership.release();
+    return opened;
+  }
+  const journal = options.ports?.wrapStore?.(store.value.store) ?? store.value.store;
+  const world: HostWorld = {
+    options,
+    clock,
+    timers,
+    ids: options.ports?.ids ?? randomIds(clock),
+    telemetry: options.ports?.telemetry ?? discardingTelemetry(),
+    git,
+    files,
+    journal,
+    updates: new UpdateHub(),
+    groups: new OwnedGroups(timers),
+    redactor: createRedactor([...secrets.value.values()].filter((secret) => secret !== null)),
+    secrets: secrets.value,
+    firstLook: looking,
+    workspaceId: await workspaceId(identity),
+    admission: new AdmissionQueue(admissionLimits(config.settings), { clock, timers }),
+    onTask: (taskId) => store.value.ownership.describe(taskId ?? ""),
+  };
+  return ok(runningHost(world, { ownership: store.value.ownership, store: journal, files }));
+}
+
+function runningHost(
+  world: HostWorld,
+  { ownership, store, files }: {
+    readonly ownership: WorkspaceOwnership;
+    readonly store: Store;
+    readonly files: WorkspaceWorker;
+  },
+): Host {
+  const { clock, timers, ids, telemetry, admission, redactor, options } = world;
+  const gateway = new ProviderGateway({
+    adapter: options.ports?.adapter ?? new ChatCompletionsAdapter({
+      clock,
+      timers,
+      redact: redactor.redact,
+      userAgent: `fluzo/${options.version}`,
+    }),
+    admission,
+    clock,
+    timers,
+    ids,
+    telemetry,
+  });
+  const defects: FluzoError[] = [];
+  const tasks = new TaskService(taskSetup(world, gateway), (error) => defects.push(error));
+  const port: ApplicationPort = {
+    execute: (command) => executeCommand(tasks, command),
+    query: (query) => answerQuery(store, query),
+    subscribe: (taskId) => world.updates.subscribe(taskId),
+  };
+  let closing: Promise<void> | null = null;
+  const shutdown: Host["shutdown"] = (by) => {
+    closing ??= (async () => {
+      const running = tasks.current;
+      if (running !== null) {
+        await tasks.cancel({
+          type: "cancel_task",
+          commandId: ids.next("command"),
+          taskId: running,
+          by,
+        });
+        await within(tasks.idle(), timers);
+      }
+      await world.groups.endAll(
+        options.config.settings.tools.shell.termination_grace_seconds * 1000,
+      );
+      await store.close();
+      files.close();
+      ownership.release();
+    })();
+    return closing;
+  };
+  return { port, shutdown, defects };
+}
+
+async function checkConsent(options: HostOptions): Promise<FluzoError | null> {
+  const { settings } = options.config;
+  const store = new ConsentStore(options.userPaths.consent);
+  const status = await store.status(options.identity, settings);
+  const model = findChatModel(settings, settings.agent.model);
+  const destination = model.ok ? new URL(model.value.base_url).origin : "the server";
+  switch (status.type) {
+    case "granted":
+      return null;
+    case "missing":
+      return { type: "consent_required", state: "missing", destination };
+    case "changed":
+      return { type: "consent_required", state: "changed", destination };
+    case "insecure":
+      return { type: "consent_required", state: "missing", destination: status.origin };
+    case "unusable":
+      return {
+        type: "storage",
+        reason: "not_private",
+        path: status.problem.path,
+        detail: status.problem.reason,
+      };
+  }
+}
+
+/** The keys of all chat models, by model; null where none is needed. */
+async function resolveSecrets(
+  { config, userPaths, variable }: HostOptions,
+): Promise<Result<ReadonlyMap<string, string | null>, FluzoError>> {
+  const secrets = new Map<string, string | null>();
+  for (const [id, model] of Object.entries(config.settings.models)) {
+    if (model.provider !== "openai_compatible") continue;
+    const secret = await resolveCredential(id, {
+      model,
+      origin: new URL(model.base_url).origin,
+      sources: { configPath: config.path, authPath: userPaths.credentials, variable },
+    });
+    if (!secret.ok) return secret;
+    secrets.set(id, secret.value);
+  }
+  return ok(secrets);
+}
+
+async function openJournal(
+  { directory, root, tracking, clock }: {
+    readonly directory: string;
+    readonly root: string;
+    readonly tracking: Awaited<ReturnType<typeof readTracking>>;
+    readonly clock: Clock;
+  },
+): Promise<
+  Result<{ readonly store: Store; readonly ownership: WorkspaceOwnership }, FluzoError>
+> {
+  if (!tracking.ok) return tracking;
+  const unsafe = judgeDataDirectory({
+    directory,
+    userId: Deno.uid(),
+    entries: [],
+    git: tracking.value,
+  });
+  if (unsafe !== null) return err(unsafe);
+  const opening = openStore({ directory, mode: "write", ownerAlive: () => true });
+  const ownership = await WorkspaceOwnership.acquire(directory, {
+    workspace: root,
+    wallMs: clock.wallMs(),
+  });
+  if (!ownership.ok) {
+    await opening.close();
+    return ownership;
+  }
+  const store = await opening.opened;
+  if (!store.ok) {
+    ownership.value.release();
+    return store;
+  }
+  try {
+    await recordInterrupted(store.value, { clock, ids: randomIds(clock) });
+  } catch (failure) {
+    await store.value.close();
+    ownership.value.release();
+    if (failure instanceof FluzoFailure) return err(failure.error);
+    throw failure;
+  }
+  return ok({ store: store.value, ownership: ownership.value });
+}
+
+function within(work: Promise<void>, timers: Timers): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = timers.after(SHUTDOWN_WAIT_MS, resolve);
+    work.finally(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,97 @@
+import { checked, LinuxError, retried } from "./errno.ts";
+import { libc } from "./libc.ts";
+import { OwnedFd } from "./owned_fd.ts";
+
+/**
+ * Unix stream sockets with the identity of the peer, for the control socket. Through Deno these
+ * would need a `net` permission for the exact path and would not say who is calling.
+ */
+
+const AF_UNIX = 1;
+const SOCK_STREAM = 1;
+const SOCK_NONBLOCK = 0o4000;
+const SOCK_CLOEXEC = 0o2000000;
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
+/** The kernel's bound on a socket path, the closing NUL included. */
+const SUN_PATH_BYTES = 108;
+
+/** Who stands at the other end, as the kernel recorded it when the connection was made. */
+export interface PeerCredentials {
+  readonly pid: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Binds and listens on a path that must not exist yet. Accepting never blocks.
+ *
+ * @param backlog Connections that may wait to be accepted.
+ * @throws {LinuxError} EADDRINUSE when the path exists.
+ */
+export function listenUnix(path: string, backlog: number): OwnedFd {
+  const address = addressOf(path);
+  return opened(SOCK_NONBLOCK, (fd) => {
+    checked("bind", libc().bind(fd.number, address, address.length));
+    checked("listen", libc().listen(fd.number, backlog));
+  });
+}
+
+/** Takes the next waiting connection, or null when none waits. */
+export function acceptUnix(listener: OwnedFd): OwnedFd | null {
+  try {
+    return new OwnedFd(
+      retried("accept4", () => libc().accept4(listener.number, null, null, SOCK_CLOEXEC)),
+    );
+  } catch (error) {
+    if (error instanceof LinuxError && error.code === "EAGAIN") return null;
+    throw error;
+  }
+}
+
+/** Connects to a listening socket. */
+export function connectUnix(path: string): OwnedFd {
+  const address = addressOf(path);
+  return opened(0, (fd) => {
+    retried("connect", () => libc().connect(fd.number, address, address.length));
+  });
+}
+
+/** Says who stands at the other end of a connection. */
+export function peerCredentials(connection: OwnedFd): PeerCredentials {
+  const credentials = new Uint32Array(3);
+  const length = new Uint32Array([credentials.byteLength]);
+  checked(
+    "getsockopt",
+    libc().getsockopt(connection.number, SOL_SOCKET, SO_PEERCRED, credentials, length),
+  );
+  const [pid = 0, uid = 0, gid = 0] = credentials;
+  return { pid, uid, gid };
+}
+
+function opened(flags: number, prepare: (fd: OwnedFd) => void): OwnedFd {
+  const fd = new OwnedFd(
+    checked("socket", libc().socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)),
+  );
+  try {
+    prepare(fd);
+    return fd;
+  } catch (error) {
+    fd.close();
+    throw error;
+  }
+}
+
+/** A `sockaddr_un`: the family, the path, a NUL. */
+function addressOf(path: string): Uint8Array<ArrayBuffer> {
+  const bytes = new TextEncoder().encode(path);
+  if (bytes.length === 0 || bytes.length >= SUN_PATH_BYTES || bytes.includes(0)) {
+    throw new RangeError(
+      `Cannot use "${path}" as a socket path: needs 1 to ${SUN_PATH_BYTES - 1} bytes and no NUL`,
+    );
+  }
+  const address = new Uint8Array(2 + bytes.length + 1);
+  new DataView(address.buffer).setUint16(0, AF_UNIX, true);
+  address.set(bytes, 2);
+  return address;
+}

@@ -1,0 +1,60 @@
+import type { Clock, Timers } from "../../core/clock.ts";
+import { err } from "../../core/result.ts";
+import type { CommandRunner } from "../tools/effects.ts";
+import { childEnvironment, type EnvironmentSources } from "./environment.ts";
+import type { OwnedGroups } from "./owned_groups.ts";
+import { resolveExecutable } from "./resolve_executable.ts";
+import { runProcess } from "./run_process.ts";
+
+/** Runs the commands of tools in a workspace, each in the documented environment. */
+export function commandRunner(options: {
+  readonly root: string;
+  readonly groups: OwnedGroups;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly graceMs: number;
+  readonly environment: EnvironmentSources;
+}): CommandRunner {
+  const { root, groups, clock, timers, graceMs } = options;
+  const environment = childEnvironment(options.environment);
+  const path = environment["PATH"] ?? "";
+  const resolve: CommandRunner["resolve"] = async (executable, cwd) => {
+    const folder = await folderInside(root, cwd);
+    if (folder === null) {
+      return err({ type: "process", reason: "outside_workspace", executable, detail: cwd });
+    }
+    return await resolveExecutable(executable, { path, cwd: folder });
+  };
+  return {
+    resolve,
+    run: async (request, { signal, onStarted, onOutput }) => {
+      const [executable = "", ...args] = request.argv;
+      const found = await resolve(executable, request.cwd);
+      if (!found.ok) return found;
+      return await runProcess({
+        executable: found.value,
+        args,
+        cwd: request.cwd === "." ? root : `${root}/${request.cwd}`,
+        env: { ...environment, ...Object.fromEntries(request.env) },
+        timeoutMs: request.timeoutMs,
+        graceMs,
+        captureBytes: request.captureBytes,
+      }, { groups, clock, timers, signal, onStarted, onOutput });
+    },
+  };
+}
+
+/** The real path of a folder, when it is beneath the root; null otherwise. */
+async function folderInside(root: string, cwd: string): Promise<string | null> {
+  if (cwd.startsWith("/") || cwd.split("/").includes("..")) return null;
+  if (cwd === ".") return root;
+  try {
+    const real = await Deno.realPath(`${root}/${cwd}`);
+    return real === root || real.startsWith(`${root}/`) ? real : null;
+  } catch (failure) {
+    if (failure instanceof Deno.errors.NotFound || failure instanceof Deno.errors.NotADirectory) {
+      return null;
+    }
+    throw failure;
+  }
+}
