@@ -62,7 +62,30 @@ export function permissionFlags(
   ];
 }
 
-/** The command that installs Fluzo from a checkout, with further hosts and variables if needed. */
+/** The bundles that are installed: the program and its two workers, by their source. */
+export const BUNDLES = {
+  "build/fluzo.js": "src/cli/main.ts",
+  "build/store_worker.js": "src/runtime/storage/store_worker.ts",
+  "build/workspace_worker.js": "src/runtime/workspace/workspace_worker.ts",
+} as const;
+
+/** The commands that make the bundles: one file loads in a third of the time that 180 take. */
+export function buildCommands(): readonly (readonly string[])[] {
+  return Object.entries(BUNDLES).map(([output, source]) => [
+    "deno",
+    "bundle",
+    "--quiet",
+    "--frozen",
+    "--platform=deno",
+    `--output=${output}`,
+    source,
+  ]);
+}
+
+/**
+ * The command that installs the bundles as a global `fluzo`. They need no configuration and no
+ * packages any more.
+ */
 export function installCommand(
   options: Parameters<typeof permissionFlags>[0] = {},
 ): readonly string[] {
@@ -71,12 +94,9 @@ export function installCommand(
     "install",
     "--global",
     "--force",
-    "--frozen=false",
-    "--config",
-    "deno.json",
-    "--name",
-    "fluzo",
+    "--no-config",
+    "--name=fluzo",
     ...permissionFlags(options),
-    "src/cli/main.ts",
+    "build/fluzo.js",
   ];
 }

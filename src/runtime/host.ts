@@ -1,5 +1,5 @@
 import type { Clock, Timers } from "../core/clock.ts";
-import type { FluzoError } from "../core/errors.ts";
+import type { FluzoError, OwnerConflictError, StorageError } from "../core/errors.ts";
 import { FluzoFailure } from "../core/errors.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
@@ -20,10 +20,10 @@ import { ProviderGateway } from "./providers/gateway.ts";
 import { removeProxyVariables } from "./providers/proxy_environment.ts";
 import { randomIds } from "./random_ids.ts";
 import { openStore, type Store } from "./storage/client.ts";
-import { judgeDataDirectory } from "./storage/data_directory.ts";
+import { hasJournal, judgeDataDirectory, prepareDataDirectory } from "./storage/data_directory.ts";
 import { systemClock, systemTimers } from "./system_clock.ts";
 import { discardingTelemetry } from "./telemetry/discarding.ts";
-import { startWorkspaceWorker, type WorkspaceWorker } from "./workspace/client.ts";
+import { type StartFiles, startFiles } from "./workspace/start_files.ts";
 import { workspaceId } from "./workspace/identity.ts";
 import { DATA_DIRECTORY } from "./data_directory_name.ts";
 import { WorkspaceOwnership } from "./workspace/ownership.ts";
@@ -59,24 +59,21 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
   const secrets = await resolveSecrets(options);
   if (!secrets.ok) return secrets;
   const git = await openGit({ root, variable: options.variable, timers, clock });
-  // Git works in processes of its own while this one loads its workers.
-  const looking = readStatus(git, "folders");
-  const tracking = readTracking(git, DATA_DIRECTORY);
-  const files = startWorkspaceWorker();
+  // Git works in processes of its own while this one starts the store worker.
   const directory = `${root}/${DATA_DIRECTORY}`;
-  const opening = files.call({
-    type: "open",
-    root,
+  const looking = readStatus(git, "folders");
+  const tracking = readTracking(git, { path: DATA_DIRECTORY, filled: hasJournal(directory) });
+  const files = startFiles(root, {
     protectedPaths: [options.userPaths.credentials, options.userPaths.consent],
   });
-  const store = await openJournal({ directory, root, tracking: await tracking, clock });
+  const opening = openJournal({ directory, root, tracking, clock });
+  const opened = files.open();
+  const store = await opening;
   if (!store.ok) {
     files.close();
     return store;
   }
-  const opened = await opening;
   if (!opened.ok) {
-    files.close();
     await store.value.store.close();
     store.value.ownership.release();
     return opened;
@@ -108,7 +105,7 @@ function runningHost(
   { ownership, store, files }: {
     readonly ownership: WorkspaceOwnership;
     readonly store: Store;
-    readonly files: WorkspaceWorker;
+    readonly files: StartFiles;
   },
 ): Host {
   const { clock, timers, ids, telemetry, admission, redactor, options } = world;
@@ -204,25 +201,21 @@ async function openJournal(
   { directory, root, tracking, clock }: {
     readonly directory: string;
     readonly root: string;
-    readonly tracking: Awaited<ReturnType<typeof readTracking>>;
+    readonly tracking: ReturnType<typeof readTracking>;
     readonly clock: Clock;
   },
 ): Promise<
   Result<{ readonly store: Store; readonly ownership: WorkspaceOwnership }, FluzoError>
 > {
-  if (!tracking.ok) return tracking;
-  const unsafe = judgeDataDirectory({
+  const claimed = claimDirectory({ directory, root, tracking, clock });
+  // The worker boots while Git answers; it opens nothing before the directory is claimed.
+  const opening = openStore({
     directory,
-    userId: Deno.uid(),
-    entries: [],
-    git: tracking.value,
+    mode: "write",
+    ownerAlive: () => true,
+    permitted: claimed,
   });
-  if (unsafe !== null) return err(unsafe);
-  const opening = openStore({ directory, mode: "write", ownerAlive: () => true });
-  const ownership = await WorkspaceOwnership.acquire(directory, {
-    workspace: root,
-    wallMs: clock.wallMs(),
-  });
+  const ownership = await claimed;
   if (!ownership.ok) {
     await opening.close();
     return ownership;
@@ -241,6 +234,32 @@ async function openJournal(
     throw failure;
   }
   return ok({ store: store.value, ownership: ownership.value });
+}
+
+/** Makes sure that private data may be kept in the directory, and takes the ownership. */
+async function claimDirectory(
+  { directory, root, tracking, clock }: {
+    readonly directory: string;
+    readonly root: string;
+    readonly tracking: ReturnType<typeof readTracking>;
+    readonly clock: Clock;
+  },
+): Promise<Result<WorkspaceOwnership, StorageError | OwnerConflictError>> {
+  const git = await tracking;
+  if (!git.ok) {
+    const { detail } = git.error;
+    return err({ type: "storage", reason: "io", path: directory, detail: `Git says: ${detail}` });
+  }
+  const unsafe = judgeDataDirectory({
+    directory,
+    userId: Deno.uid(),
+    entries: [],
+    git: git.value,
+  });
+  if (unsafe !== null) return err(unsafe);
+  const prepared = prepareDataDirectory(directory);
+  if (!prepared.ok) return prepared;
+  return await WorkspaceOwnership.acquire(directory, { workspace: root, wallMs: clock.wallMs() });
 }
 
 function within(work: Promise<void>, timers: Timers): Promise<void> {

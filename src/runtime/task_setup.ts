@@ -32,7 +32,7 @@ import type { ProviderGateway } from "./providers/gateway.ts";
 import type { Store } from "./storage/client.ts";
 import type { GitInspection, ToolCaps } from "./tools/effects.ts";
 import { versionLedger } from "./tools/version_ledger.ts";
-import type { WorkspaceFiles } from "./workspace/protocol.ts";
+import type { StartFiles } from "./workspace/start_files.ts";
 
 /** Everything a host has once it is open. */
 export interface HostWorld {
@@ -42,7 +42,7 @@ export interface HostWorld {
   readonly ids: IdSource;
   readonly telemetry: Telemetry;
   readonly git: Git | null;
-  readonly files: WorkspaceFiles;
+  readonly files: StartFiles;
   readonly journal: Store;
   readonly updates: UpdateHub;
   readonly groups: OwnedGroups;
@@ -101,6 +101,7 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
       updates,
       gateway,
       redactor: world.redactor,
+      warmUp: files.warmUp,
       effects: {
         root: identity.root,
         files,

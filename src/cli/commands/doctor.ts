@@ -103,7 +103,7 @@ async function checkGit({ root }: Location): Promise<Finding[]> {
   }
   const what = state.value.git === "unborn" ? "repository without a commit" : "repository";
   const findings = [good("git", `${what}, ${state.value.entries.length} changed paths`)];
-  const tracking = await readTracking(git, DATA_DIRECTORY);
+  const tracking = await readTracking(git, { path: DATA_DIRECTORY, filled: false });
   if (!tracking.ok) return [...findings, bad("data directory", tracking.error)];
   const directory = `${root}/${DATA_DIRECTORY}`;
   const refused = judgeDataDirectory({

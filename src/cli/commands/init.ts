@@ -145,7 +145,7 @@ async function keepOutOfGit(
   git: Git | null,
   confirmed: boolean,
 ): Promise<Result<{ readonly lines: readonly string[]; readonly done: boolean }, FluzoError>> {
-  const tracking = await readTracking(git, DATA_DIRECTORY);
+  const tracking = await readTracking(git, { path: DATA_DIRECTORY, filled: false });
   if (!tracking.ok) return tracking;
   if (tracking.value === null || git === null) {
     const line = "This is no Git repository: the data directory is protected by its mode alone";

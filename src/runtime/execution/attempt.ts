@@ -49,6 +49,8 @@ export interface AttemptServices {
   readonly gateway: ProviderGateway;
   readonly effects: ToolEffects;
   readonly redactor: Redactor;
+  /** Starts what the tools will need; called while the model is at work. */
+  readonly warmUp: () => void;
 }
 
 /** Why an attempt stops. */

@@ -12,6 +12,9 @@ import { TOOL_DEFINITIONS } from "../tools/catalog.ts";
 import type { Attempt, Ending } from "./attempt.ts";
 import { StreamRecorder } from "./stream_recorder.ts";
 
+/** Wait before what tools need is started: starting it must not hold up the request itself. */
+const WARM_UP_DELAY_MS = 20;
+
 export type TurnOutcome =
   | { readonly type: "answer"; readonly message: AssistantMessage }
   | { readonly type: "stop"; readonly ending: Ending };
@@ -55,7 +58,10 @@ export async function takeTurn(attempt: Attempt): Promise<TurnOutcome> {
     signal: attempt.cancel.signal,
     append: (events, span) => attempt.journal.append(events, span),
     checkBudget: () => checkBudget(attempt, estimated),
-    onRequest: stream.onRequest,
+    onRequest: (requestId) => {
+      stream.onRequest(requestId);
+      services.timers.after(WARM_UP_DELAY_MS, services.warmUp);
+    },
     onDelta: stream.onDelta,
     onRetry: (failure, delayMs) => {
       services.updates.publish(plan.taskId, {

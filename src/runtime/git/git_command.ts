@@ -114,7 +114,6 @@ export class Git {
         cwd: this.#context.root,
         clearEnv: true,
         env: gitEnvironment(this.#context),
-        detached: true,
         stdin: "null",
         stdout: "piped",
         stderr: "piped",

@@ -38,23 +38,42 @@ export async function readStatus(
   return ok({ git: status.head === null ? "unborn" : "commits", ...status });
 }
 
-/** Whether Git tracks or ignores a path; null outside a repository. */
+/**
+ * Whether Git tracks or ignores a folder; null outside a repository.
+ *
+ * @param filled Whether the folder has files: then one listing answers both, since Git names what
+ * it tracks and what it would add, and says nothing of what it ignores.
+ */
 export async function readTracking(
   git: Git | null,
-  path: string,
+  { path, filled }: { readonly path: string; readonly filled: boolean },
 ): Promise<Result<{ readonly tracked: boolean; readonly ignored: boolean } | null, GitError>> {
   if (git === null) return ok(null);
-  const [tracked, ignored] = await Promise.all([
-    git.runPlain(["ls-files", "-z", "--", path]),
-    git.runPlain(["check-ignore", "--quiet", "--no-index", "--", `${path}/x`]),
+  const listed = git.runPlain([
+    "ls-files",
+    "-z",
+    "-t",
+    "-c",
+    "-o",
+    "--exclude-standard",
+    "--",
+    path,
   ]);
-  for (const output of [tracked, ignored]) {
-    if (!output.ok) {
-      return NO_REPOSITORY_REGEXP.test(output.error.detail) ? ok(null) : output;
-    }
+  const checked = filled
+    ? null
+    : git.runPlain(["check-ignore", "--quiet", "--no-index", "--", `${path}/x`]);
+  const listing = await listed;
+  if (!listing.ok) return NO_REPOSITORY_REGEXP.test(listing.error.detail) ? ok(null) : listing;
+  const names = new TextDecoder().decode(listing.value.stdout).split("\0");
+  const tracked = names.some((name) => name !== "" && !name.startsWith("? "));
+  if (checked === null) {
+    return ok({
+      tracked,
+      ignored: names.every((name) => !name.startsWith("? ")),
+    });
   }
-  if (!tracked.ok || !ignored.ok) return ok(null);
-  return ok({ tracked: tracked.value.stdout.byteLength > 0, ignored: ignored.value.code === 0 });
+  const ignored = await checked;
+  return ignored.ok ? ok({ tracked, ignored: ignored.value.code === 0 }) : ignored;
 }
 
 /** Names Git knows or would add, NUL-separated; null outside a repository. */

@@ -1,4 +1,5 @@
-import type { StorageError } from "../../core/errors.ts";
+import { workerModule } from "../worker_module.ts";
+import type { FluzoError, StorageError } from "../../core/errors.ts";
 import type { EventDraft } from "../../core/events/envelope.ts";
 import type { Artifact } from "../../core/events/event.ts";
 import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
@@ -10,7 +11,7 @@ import {
 } from "./data_directory.ts";
 import type { Cursor, JournalReader, JournalWriter } from "./journal.ts";
 import type { StoreMode, StoreReplies } from "./protocol.ts";
-import { toStorageError } from "./storage_failure.ts";
+import { storageError, toStorageError } from "./storage_failure.ts";
 import { StoreConnection } from "./store_connection.ts";
 import { copyDatabase, type PrivateCopy } from "./private_copy.ts";
 import { storeWorkerPermissions } from "./store_permissions.ts";
@@ -43,25 +44,27 @@ export interface OpenStoreOptions {
    * answer depends on it.
    */
   readonly ownerAlive: () => boolean | Promise<boolean>;
+  /**
+   * What must be settled before anything on the disk is touched; the worker boots meanwhile. An
+   * error refuses the opening.
+   */
+  readonly permitted?: Promise<Result<unknown, FluzoError>>;
 }
 
 /**
- * Checks the data directory and starts the store worker; returns at once. In mode `write` missing
- * parts are made; in mode `read` nothing is, and without a database everything reads as empty.
+ * Starts the store worker, then checks the data directory and opens the journal; returns at once.
+ * The worker touches nothing before that check. In mode `write` missing parts are made; in mode
+ * `read` nothing is, and without a database everything reads as empty.
  */
 export function openStore(options: OpenStoreOptions): OpeningStore {
-  const { directory, mode } = options;
-  const found = mode === "write"
-    ? prepareDataDirectory(directory)
-    : inspectDataDirectory(directory);
-  if (!found.ok) return refused(found.error);
+  const { directory } = options;
   let connection: StoreConnection;
   try {
     connection = new StoreConnection(startWorker(directory, null), directory);
   } catch (thrown) {
     return refused(toStorageError(thrown, directory));
   }
-  const result = open(connection, { ...options, found: found.value });
+  const result = permitAndOpen(connection, options);
   return {
     opened: result,
     close: async () => {
@@ -71,6 +74,26 @@ export function openStore(options: OpenStoreOptions): OpeningStore {
       if (store.ok) await store.value.close();
     },
   };
+}
+
+async function permitAndOpen(
+  connection: StoreConnection,
+  options: OpenStoreOptions,
+): Promise<Result<Store, StorageError>> {
+  const { directory, mode } = options;
+  const permitted = await options.permitted;
+  if (permitted !== undefined && !permitted.ok) {
+    await connection.close();
+    return err(storageError("busy", directory, "It was not to be opened"));
+  }
+  const found = mode === "write"
+    ? prepareDataDirectory(directory)
+    : inspectDataDirectory(directory);
+  if (!found.ok) {
+    await connection.close();
+    return found;
+  }
+  return await open(connection, { ...options, found: found.value });
 }
 
 async function open(
@@ -123,7 +146,7 @@ function refused(error: StorageError): OpeningStore {
 }
 
 function startWorker(directory: string, copy: string | null): Worker {
-  return new Worker(new URL("./worker.ts", import.meta.url), {
+  return new Worker(workerModule("store_worker", import.meta.url), {
     type: "module",
     name: "store",
     deno: { permissions: storeWorkerPermissions(directory, copy) },

@@ -139,6 +139,11 @@ export function inspectDataDirectory(directory: string): Result<DataDirectory, S
   });
 }
 
+/** Whether the directory holds a journal already. */
+export function hasJournal(directory: string): boolean {
+  return lstat(`${directory}/${DATABASE}`) !== null;
+}
+
 function guarded(
   directory: string,
   work: () => Result<DataDirectory, StorageError>,

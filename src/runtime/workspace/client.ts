@@ -1,3 +1,4 @@
+import { workerModule } from "../worker_module.ts";
 import type { WorkspaceError } from "../../core/errors.ts";
 import { err, type Result } from "../../core/result.ts";
 import { findLibcPath } from "../linux/libc.ts";
@@ -64,7 +65,10 @@ class Client implements WorkspaceWorker {
       );
       return;
     }
-    this.#worker = spawn(options.module ?? new URL("./worker.ts", import.meta.url), libcPath);
+    this.#worker = spawn(
+      options.module ?? workerModule("workspace_worker", import.meta.url),
+      libcPath,
+    );
     this.#worker.onmessage = (event: MessageEvent<ReplyMessage>) => this.#settle(event.data);
     this.#worker.onmessageerror = () => this.#lose("Its answer could not be read");
     this.#worker.onerror = (event) => {

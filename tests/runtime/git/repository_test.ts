@@ -142,7 +142,7 @@ Deno.test("Git runs nothing that the repository's configuration names", async ()
   assert.ok((await readCommit(git, "HEAD")).ok);
   assert.ok(await listFiles(git));
   assert.deepEqual(await readCommitted(git, "a.txt"), new TextEncoder().encode("1\n"));
-  await readTracking(git, ".fluzodrive");
+  await readTracking(git, { path: ".fluzodrive", filled: false });
   const marks = [...Deno.readDirSync(folder.path)].map(({ name }) => name)
     .filter((name) => name.startsWith("PWNED"));
   assert.deepEqual(marks, []);
@@ -153,7 +153,7 @@ Deno.test("readTracking() sees what is tracked and what is ignored", async () =>
   folder.commit({ a: "1" });
   const git = await gitFor(folder);
   const state = async () => {
-    const read = await readTracking(git, ".fluzodrive");
+    const read = await readTracking(git, { path: ".fluzodrive", filled: false });
     assert.ok(read.ok);
     return read.value;
   };
@@ -164,8 +164,23 @@ Deno.test("readTracking() sees what is tracked and what is ignored", async () =>
   folder.write(".fluzodrive/x", "1");
   folder.git("add", "-f", ".fluzodrive/x");
   assert.deepEqual(await state(), { tracked: true, ignored: true });
+  const filled = async (path: string) => await readTracking(git, { path, filled: true });
+  assert.deepEqual(await filled(".fluzodrive"), {
+    ok: true,
+    value: { tracked: true, ignored: true },
+  });
+  folder.git("rm", "-q", "-r", "--cached", ".fluzodrive");
+  assert.deepEqual(await filled(".fluzodrive"), {
+    ok: true,
+    value: { tracked: false, ignored: true },
+  });
+  folder.write("open/x", "1");
+  assert.deepEqual(await filled("open"), { ok: true, value: { tracked: false, ignored: false } });
   using plain = new TestFolder();
-  assert.deepEqual(await readTracking(await gitFor(plain), "x"), { ok: true, value: null });
+  assert.deepEqual(await readTracking(await gitFor(plain), { path: "x", filled: false }), {
+    ok: true,
+    value: null,
+  });
 });
 
 Deno.test("readCommit() takes revisions only", async () => {

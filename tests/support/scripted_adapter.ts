@@ -1,0 +1,45 @@
+import { UNKNOWN_USAGE } from "../../src/core/usage.ts";
+import { ok } from "../../src/core/result.ts";
+import type { ChatAdapter, ChatAnswer, ChatRequest } from "../../src/runtime/providers/provider.ts";
+
+/** One answer of a scripted model: a text, or calls. */
+export interface ScriptedTurn {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: unknown }[];
+}
+
+/** A model at the port that gives the scripted answers in order and keeps what it was asked. */
+export class ScriptedAdapter implements ChatAdapter {
+  readonly requests: ChatRequest[] = [];
+  readonly #turns: readonly ScriptedTurn[];
+
+  constructor(turns: readonly ScriptedTurn[]) {
+    this.#turns = turns;
+  }
+
+  send: ChatAdapter["send"] = (_endpoint, request, { onDelta }) => {
+    const turn = this.#turns[this.requests.length];
+    this.requests.push(request);
+    if (turn === undefined) throw new Error("The script has no further answer");
+    const calls = turn.calls ?? [];
+    if (turn.text !== undefined) onDelta({ type: "text", text: turn.text });
+    const answer: ChatAnswer = {
+      text: turn.text ?? "",
+      reasoning: "",
+      toolCalls: calls.map((call, index) => ({
+        id: `c${this.requests.length}_${index}`,
+        name: call.name,
+        argumentsText: JSON.stringify(call.arguments),
+        invalid: null,
+      })),
+      end: calls.length > 0 ? "tool_calls" : "stop",
+      rawFinish: null,
+      usage: UNKNOWN_USAGE,
+      responseId: null,
+      responseModel: null,
+      firstChunkMs: 0,
+      notes: [],
+    };
+    return Promise.resolve(ok(answer));
+  };
+}
