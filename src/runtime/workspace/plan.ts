@@ -51,8 +51,6 @@ export interface Planned {
   readonly shown: PlannedChange;
 }
 
-const NOTHING = new Uint8Array(0);
-
 /**
  * Works out what a change would do, against the version it names. Writes nothing. A change that
  * would leave the file as it is is refused as `no_match`: a model that believes it changed
@@ -131,7 +129,8 @@ async function planCreate(
   const diff = unifiedDiff({ path: null, text: "" }, { path, text: change.content });
   return {
     plan: { type: "create", operationId, path, after, content },
-    shown: { path, to: null, before, after, preImage: NOTHING, diff },
+    // Its own buffer each time: the reply hands it over, and a buffer can be handed over once.
+    shown: { path, to: null, before, after, preImage: new Uint8Array(0), diff },
   };
 }
 
