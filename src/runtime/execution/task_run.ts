@@ -17,6 +17,12 @@ const MAX_REPAIR_ROUNDS = 2;
 /** Equal calls with equal results in a row after which the model is plainly going in circles. */
 const MAX_EQUAL_CALLS = 4;
 
+/** Answers in a row that may be cut at the output limit before the task fails. */
+const MAX_CUT_ANSWERS = 2;
+
+const CUT_ANSWER_TEXT = "Your answer was cut off at the output limit. Nothing of it was done. " +
+  "Go on in smaller steps.";
+
 /**
  * Runs an attempt to its end: turns and tool calls until the model has finished, then the
  * verification. Every way to end leads through one place that records it.
@@ -42,12 +48,19 @@ interface RunState {
 
 async function work(attempt: Attempt, run: RunState): Promise<Ending> {
   const repetition = new RepetitionGuard();
+  let cutAnswers = 0;
   for (let repair = 0;;) {
     const cancelled = cancelledEnding(attempt);
     if (cancelled !== null) return cancelled;
     const turn = await takeTurn(attempt);
     if (turn.type === "stop") return turn.ending;
     run.answer = turn.message.text;
+    if (turn.message.end === "length") {
+      if (++cutAnswers > MAX_CUT_ANSWERS) return { type: "failed", error: outputLimit(attempt) };
+      await sayToModel(attempt, CUT_ANSWER_TEXT);
+      continue;
+    }
+    cutAnswers = 0;
     if (turn.message.toolCalls.length > 0) {
       for (const call of turn.message.toolCalls) {
         const stopped = cancelledEnding(attempt);
@@ -88,6 +101,17 @@ async function work(attempt: Attempt, run: RunState): Promise<Ending> {
         await sayToModel(attempt, repairRequest(attempt.plan.verification, verified));
     }
   }
+}
+
+function outputLimit({ plan }: Attempt): FluzoError {
+  return {
+    type: "provider",
+    reason: "output_limit",
+    origin: new URL(plan.endpoint.baseUrl).origin,
+    status: null,
+    detail: `${plan.maxOutputTokens} tokens`,
+    ended: true,
+  };
 }
 
 /** Notices a model that repeats one call and gets the same answer each time. */
