@@ -48,9 +48,9 @@ export async function run(input: CommandInput): Promise<number> {
   const started = await prepare(input);
   if (!started.ok) return await notStarted(context, started.error);
   const { host, command } = started.value;
-  const signals = catchSignals(host);
+  const signals = new SignalWatch(host);
   try {
-    return await runTask(context, { host, command });
+    return await runTask(context, { host, command, signals });
   } finally {
     signals.release();
     await host.shutdown("user");
@@ -104,12 +104,17 @@ async function prepare(
 
 async function runTask(
   context: CommandContext,
-  { host, command }: { readonly host: Host; readonly command: StartTask },
+  { host, command, signals }: {
+    readonly host: Host;
+    readonly command: StartTask;
+    readonly signals: SignalWatch;
+  },
 ): Promise<number> {
   await announce(context, command);
   const reply = await host.port.execute(command);
   if (!reply.ok) return await notStarted(context, reply.error);
   const { taskId, sessionId } = reply.value;
+  signals.watch(taskId);
   await follow(context, { host, taskId });
   const detail = await host.port.query({ type: "show_task", taskId });
   if (!detail.ok) return await notStarted(context, host.defects[0] ?? detail.error);
@@ -225,20 +230,46 @@ async function notStarted(context: CommandContext, error: FluzoError): Promise<n
   return EXIT_CODES[exitFor(error)];
 }
 
-/** A first signal ends the run cleanly; the task records it and the exit code tells it. */
-function catchSignals(host: Host): { release(): void } {
-  const handlers = SIGNALS.map((signal) => {
-    const handler = (): void => {
-      host.shutdown(signal);
-    };
-    Deno.addSignalListener(signal, handler);
-    return { signal, handler };
-  });
-  return {
-    release: () => {
-      for (const { signal, handler } of handlers) Deno.removeSignalListener(signal, handler);
-    },
-  };
+/**
+ * Signals end a run cleanly: the first cancels the task, which records its end and gives the exit
+ * code; another one ends what is left at once.
+ */
+class SignalWatch {
+  readonly #host: Host;
+  readonly #handlers: readonly (readonly [signal: typeof SIGNALS[number], handler: () => void])[];
+  #taskId: TaskId | null = null;
+  #first: typeof SIGNALS[number] | null = null;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#handlers = SIGNALS.map((signal) => [signal, () => this.#caught(signal)]);
+    for (const [signal, handler] of this.#handlers) Deno.addSignalListener(signal, handler);
+  }
+
+  /** The task that a signal cancels, also one that came before the task began. */
+  watch(taskId: TaskId): void {
+    this.#taskId = taskId;
+    if (this.#first !== null) this.#cancel(taskId, this.#first);
+  }
+
+  release(): void {
+    for (const [signal, handler] of this.#handlers) Deno.removeSignalListener(signal, handler);
+  }
+
+  #caught(signal: typeof SIGNALS[number]): void {
+    if (this.#first !== null) {
+      this.#host.shutdown(signal);
+      return;
+    }
+    this.#first = signal;
+    if (this.#taskId !== null) this.#cancel(this.#taskId, signal);
+  }
+
+  #cancel(taskId: TaskId, by: typeof SIGNALS[number]): void {
+    const commandId = randomIds(systemClock).next("command");
+    // Its answer adds nothing: the task's own end tells what came of it.
+    this.#host.port.execute({ type: "cancel_task", commandId, taskId, by });
+  }
 }
 
 async function chooseSession(

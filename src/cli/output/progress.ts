@@ -87,6 +87,7 @@ function describeOutcome(
     case "command":
       return `${what}: ${summary}`;
     case "inspect":
+      return summary === "" ? what : `${scope.tool} ${summary}`;
     case "git_inspect":
     case "file":
     case undefined:

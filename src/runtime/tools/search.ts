@@ -37,7 +37,10 @@ export const searchTool = defineTool({
         candidates: await effects.git.candidates(),
       });
       if (!found.ok) return failed(found.error);
-      return done(format(found.value), summarise(found.value));
+      return done(
+        format(found.value),
+        `${JSON.stringify(args.pattern)}: ${summarise(found.value)}`,
+      );
     });
   },
 });
@@ -51,8 +54,14 @@ function format(result: SearchResult): string {
 function summarise(result: SearchResult): string {
   const skipped = Object.entries(result.skipped).filter(([, count]) => count > 0)
     .map(([reason, count]) => `${count} ${reason}`);
-  const facts = [`${result.matches.length} matches in ${result.filesSearched} files`];
+  const facts = [
+    `${plural(result.matches.length, "match", "es")} in ${plural(result.filesSearched, "file")}`,
+  ];
   if (skipped.length > 0) facts.push(`skipped: ${skipped.join(", ")}`);
   if (result.cut !== null) facts.push(`stopped at the limit of ${result.cut}, narrow the search`);
   return facts.join("; ");
+}
+
+function plural(count: number, noun: string, ending = "s"): string {
+  return `${count} ${noun}${count === 1 ? "" : ending}`;
 }
