@@ -19,7 +19,8 @@ export class ScriptedAdapter implements ChatAdapter {
 
   send: ChatAdapter["send"] = (_endpoint, request, { onDelta }) => {
     const turn = this.#turns[this.requests.length];
-    this.requests.push(request);
+    // The conversation goes on growing: what was asked is kept as it was.
+    this.requests.push({ ...request, messages: [...request.messages] });
     if (turn === undefined) throw new Error("The script has no further answer");
     const calls = turn.calls ?? [];
     if (turn.text !== undefined) onDelta({ type: "text", text: turn.text });

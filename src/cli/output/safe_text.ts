@@ -2,7 +2,6 @@ import { Sanitizer } from "../../core/text/sanitizer.ts";
 
 /** Characters JSON leaves as they are although a terminal acts on them, or hides or turns text. */
 const UNSAFE_IN_JSON_REGEXP =
-  // deno-lint-ignore no-control-regex -- naming control characters is the purpose
   /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** Text from outside, made safe for a terminal: its own lines and tabs stay, nothing else acts. */

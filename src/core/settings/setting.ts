@@ -145,8 +145,11 @@ export function choice<const O extends readonly string[]>(
   return setting({ type: "choice", options: choices }, description, options);
 }
 
-export function texts(description: string, options: Options<readonly string[]>) {
-  return setting<readonly string[]>({ type: "texts", maxItems: MAX_ITEMS }, description, options);
+export function texts(
+  description: string,
+  options: Options<readonly string[]>,
+): Setting<readonly string[]> {
+  return setting({ type: "texts", maxItems: MAX_ITEMS }, description, options);
 }
 
 export function textMap(

@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import {
+  type Command,
+  ConsentStore,
+  type Host,
+  type HostOptions,
+  loadConfig,
+  openHost,
+  randomIds,
+  systemClock,
+  type Update,
+  workspaceIdentity,
+} from "../../mod.ts";
+import { GEN_AI, SPANS } from "../../src/core/telemetry/names.ts";
+import { RecordingTelemetry } from "../../src/runtime/telemetry/recording.ts";
+import { TestFolder } from "../support/repository.ts";
+import { ScriptedAdapter, type ScriptedTurn } from "../support/scripted_adapter.ts";
+
+const CONFIG = `schema_version = 1
+[models.coder]
+provider = "openai_compatible"
+base_url = "http://127.0.0.1:9/v1"
+model = "m"
+`;
+
+/** A host on a throwaway repository whose model is a script. */
+class TestHost implements AsyncDisposable {
+  readonly folder: TestFolder;
+  readonly home = new TestFolder("fluzo-home-");
+  readonly host: Host;
+  readonly adapter: ScriptedAdapter;
+  readonly telemetry: RecordingTelemetry;
+
+  private constructor(parts: Pick<TestHost, "folder" | "host" | "adapter" | "telemetry">) {
+    this.folder = parts.folder;
+    this.host = parts.host;
+    this.adapter = parts.adapter;
+    this.telemetry = parts.telemetry;
+  }
+
+  static async open(turns: readonly ScriptedTurn[], prepare?: (folder: TestFolder) => void) {
+    const folder = new TestFolder();
+    folder.commit({ "a.txt": "one\n" });
+    folder.write(".git/info/exclude", "/.fluzodrive/\n/.home/\n");
+    folder.write(".fluzo", CONFIG);
+    prepare?.(folder);
+    const config = await loadConfig(`${folder.path}/.fluzo`, []);
+    assert.ok(config.ok);
+    const identity = await workspaceIdentity(folder.path);
+    const home = `${folder.path}/.home`;
+    await new ConsentStore(`${home}/consent`).grant(identity, {
+      settings: config.value.settings,
+      insecureOrigins: [],
+    });
+    const adapter = new ScriptedAdapter(turns);
+    const telemetry = new RecordingTelemetry(systemClock);
+    const options: HostOptions = {
+      identity,
+      config: config.value,
+      userPaths: {
+        consent: `${home}/consent`,
+        credentials: `${home}/auth.toml`,
+        backups: `${home}/backups`,
+      },
+      variable: (name) => Deno.env.get(name) ?? null,
+      version: "test",
+      ports: { adapter, telemetry },
+    };
+    const host = await openHost(options);
+    assert.ok(host.ok, JSON.stringify(host));
+    return new TestHost({ folder, host: host.value, adapter, telemetry });
+  }
+
+  /** Runs a task to its end and returns its updates. */
+  async run(changes: Partial<Extract<Command, { type: "start_task" }>> = {}) {
+    const command = startTask(changes);
+    const started = await this.host.port.execute(command);
+    assert.ok(started.ok, JSON.stringify(started));
+    const { taskId } = started.value;
+    const updates: Update[] = [];
+    for await (const batch of this.host.port.subscribe(taskId)) {
+      updates.push(...batch);
+      const over = batch.some((u) => u.type === "event" && u.envelope.event.type === "task_ended");
+      if (over) break;
+    }
+    const detail = await this.host.port.query({ type: "show_task", taskId });
+    assert.ok(detail.ok);
+    return { command, taskId, updates, task: detail.value };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.host.shutdown("user");
+    this.folder[Symbol.dispose]();
+    this.home[Symbol.dispose]();
+  }
+}
+
+function startTask(
+  changes: Partial<Extract<Command, { type: "start_task" }>> = {},
+): Extract<Command, { type: "start_task" }> {
+  return {
+    type: "start_task",
+    commandId: randomIds(systemClock).next("command"),
+    goal: "do it",
+    sessionId: null,
+    model: null,
+    grants: [],
+    onAsk: "block",
+    verification: null,
+    yolo: false,
+    ...changes,
+  };
+}
+
+function call(name: string, args: unknown): ScriptedTurn {
+  return { calls: [{ name, arguments: args }] };
+}
+
+Deno.test("openHost() runs a task to its end and everything that crosses the port is plain data", async () => {
+  await using test = await TestHost.open([
+    call("read", { path: "a.txt" }),
+    call("edit", { path: "a.txt", old_text: "one", new_text: "two" }),
+    { text: "done" },
+  ]);
+  const { command, taskId, updates, task } = await test.run();
+  assert.equal(task.state, "completed");
+  assert.equal(test.folder.read("a.txt"), "two\n");
+  const { port } = test.host;
+  const replies = [
+    await port.query({ type: "list_tasks", cursor: null, limit: 10 }),
+    await port.query({ type: "list_sessions", cursor: null, limit: 10 }),
+    await port.query({ type: "list_operations", taskId, after: null, limit: 10 }),
+    await port.query({ type: "list_events", taskId, afterSequence: 0, limit: 100 }),
+    await port.query({ type: "read_artifact", artifactId: task.result?.diff ?? "" as never }),
+  ];
+  for (const value of [command, task, ...updates, ...replies]) {
+    assert.deepEqual(JSON.parse(JSON.stringify(value)), value);
+  }
+  for (const reply of replies) assert.ok(reply.ok, JSON.stringify(reply));
+});
+
+Deno.test("start_task with the same command id starts one task", async () => {
+  await using test = await TestHost.open([{ text: "done" }]);
+  const command = startTask();
+  const replies = await Promise.all([
+    test.host.port.execute(command),
+    test.host.port.execute(command),
+  ]);
+  assert.deepEqual(replies[0], replies[1]);
+  assert.ok(replies[0].ok);
+});
+
+Deno.test("a second task is refused while one runs", async () => {
+  await using test = await TestHost.open([call("run", { command: ["sleep", "60"] })]);
+  const started = await test.host.port.execute(startTask({ yolo: true }));
+  assert.ok(started.ok);
+  const second = await test.host.port.execute(startTask());
+  assert.ok(!second.ok && second.error.type === "owner_conflict");
+  const { taskId } = started.value;
+  const cancel = () =>
+    test.host.port.execute({
+      type: "cancel_task",
+      commandId: randomIds(systemClock).next("command"),
+      taskId,
+      by: "user",
+    });
+  assert.ok((await cancel()).ok);
+  assert.ok((await cancel()).ok, "repeating a cancellation is harmless");
+});
+
+Deno.test("nested instructions are given before a file below them is written", async () => {
+  await using test = await TestHost.open([
+    call("write", { path: "pkg/new.txt", content: "1\n" }),
+    call("write", { path: "pkg/new.txt", content: "1\n" }),
+    { text: "done" },
+  ], (folder) => {
+    folder.write("AGENTS.md", "root rule\n");
+    folder.write("pkg/AGENTS.md", "package rule\n");
+    folder.git("add", "-A");
+    folder.git("commit", "-q", "-m", "rules");
+  });
+  await test.run();
+  const [first, second, third] = test.adapter.requests;
+  assert.match(first?.messages[0]?.text ?? "", /root rule/);
+  assert.doesNotMatch(first?.messages[0]?.text ?? "", /package rule/);
+  assert.match(second?.messages.at(-1)?.text ?? "", /Not done yet.*package rule/s);
+  assert.match(third?.messages.at(-1)?.text ?? "", /Created pkg\/new\.txt/);
+});
+
+Deno.test("the first request stays under 12 KB", async () => {
+  await using test = await TestHost.open([{ text: "done" }]);
+  await test.run();
+  const request = test.adapter.requests[0];
+  const bytes = new TextEncoder().encode(JSON.stringify(request)).length;
+  assert.ok(bytes < 12_000, `${bytes} bytes`);
+});
+
+Deno.test("a run is traced: one agent span, one span a request and a tool, no content", async () => {
+  await using test = await TestHost.open([
+    call("read", { path: "a.txt" }),
+    call("shell", { script: "echo SENTINEL-OUTPUT" }),
+    { text: "SENTINEL-ANSWER" },
+  ]);
+  const { task } = await test.run({ goal: "SENTINEL-GOAL", yolo: true });
+  const { spans, logs, counts, measurements } = test.telemetry;
+  const names = spans.map(({ name }) => name);
+  assert.equal(names.filter((name) => name === SPANS.agent).length, 1);
+  assert.equal(names.filter((name) => name === "chat m").length, 3);
+  assert.deepEqual(names.filter((name) => name.startsWith("execute_tool")), [
+    "execute_tool read",
+    "execute_tool shell",
+  ]);
+  const agent = spans.find(({ name }) => name === SPANS.agent);
+  assert.equal(agent?.context.traceId, task.attempts[0]?.traceId);
+  for (const span of spans) {
+    assert.equal(span.context.traceId, agent?.context.traceId, span.name);
+    assert.notEqual(span.endMs, null, `${span.name} was never ended`);
+  }
+  const chat = spans.find(({ name }) => name === "chat m");
+  assert.equal(chat?.kind, "client");
+  assert.equal(chat?.attributes[GEN_AI.conversationId], task.sessionId);
+  assert.doesNotMatch(JSON.stringify({ spans, logs, counts, measurements }), /SENTINEL/);
+});
