@@ -186,7 +186,9 @@ export class AnswerBuilder {
 
   #delta(delta: Json, loader: boolean): void {
     const reasoning = reasoningOf(delta);
-    if (loader && this.#realChunks === 0) {
+    const onlyReasoning = reasoning !== "" && delta["content"] === undefined &&
+      delta["tool_calls"] === undefined;
+    if (loader && onlyReasoning && this.#realChunks === 0) {
       this.#newStatus += reasoning;
       return;
     }

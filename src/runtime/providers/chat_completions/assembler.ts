@@ -114,7 +114,14 @@ export class CallAssembler {
     if (known !== undefined) return known;
     if (index !== null) {
       const slot = this.#byIndex.get(index);
-      if (slot === undefined) return this.#open(index);
+      if (slot === undefined) {
+        // A bare tail under a new number belongs to the call that is still open.
+        const open = this.#last;
+        const tail = id === "" && name === "" && open !== null && !isComplete(open.argumentsText);
+        if (!tail) return this.#open(index);
+        this.#byIndex.set(index, open);
+        return open;
+      }
       const other = id !== "" && slot.id !== "" && id !== slot.id;
       const again = isComplete(slot.argumentsText) &&
         (other || (name !== "" && startsObject(args)));
