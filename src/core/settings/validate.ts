@@ -234,7 +234,8 @@ class Check {
     }
     const reason = checkValue(setting.kind, value);
     if (reason !== null) this.problem(path, reason);
-    return value;
+    // A parser's table may have no prototype; settings are plain data.
+    return setting.kind.type === "text_map" && isTable(value) ? { ...value } : value;
   }
 }
 
