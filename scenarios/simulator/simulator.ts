@@ -29,12 +29,17 @@ export interface Simulator extends AsyncDisposable {
  */
 export function startSimulator(
   steps: Scenario["steps"],
-  { apiKey = null }: { readonly apiKey?: string | null } = {},
+  { apiKey = null, onRequest = () => {} }: {
+    readonly apiKey?: string | null;
+    /** Called when a request arrives, before its body is read. */
+    readonly onRequest?: () => void;
+  } = {},
 ): Simulator {
   const requests: SeenRequest[] = [];
   const problems: string[] = [];
   const app = new Hono();
   app.all("*", async (context) => {
+    onRequest();
     const index = requests.length;
     const body = await readJson(context.req.raw);
     requests.push({ headers: context.req.raw.headers, body });

@@ -402,20 +402,20 @@ function describeStorage(error: StorageError): ErrorText {
   const detail = error.detail === "" ? "" : `: ${error.detail}`;
   switch (error.reason) {
     case "not_private":
-      return { what: `${at} is not private to you${detail}`, remedy: `Run \`chmod 700 ${at}\`` };
+      return { what: `${at} is not private to you${detail}`, remedy: "" };
     case "is_link":
       return {
-        what: `${at} is a link, so Fluzo stores nothing there${detail}`,
+        what: `${at} is a link, so Fluzo stores nothing there`,
         remedy: "Replace it with a real folder",
       };
     case "tracked_by_git":
       return {
-        what: `Git tracks ${at}, which holds private records${detail}`,
+        what: `Git tracks ${at}, which holds private records`,
         remedy: "Run `git rm -r --cached .fluzodrive`, then `fluzo init`",
       };
     case "not_ignored":
       return {
-        what: `Git does not ignore ${at}, which will hold private records${detail}`,
+        what: `Git does not ignore ${at}, which will hold private records`,
         remedy: "Run `fluzo init --yes`, or add /.fluzodrive/ to .git/info/exclude",
       };
     case "newer_schema":

@@ -12,6 +12,7 @@ import {
   workspaceIdentity,
 } from "../../mod.ts";
 import { GEN_AI, SPANS } from "../../src/core/telemetry/names.ts";
+import type { Store } from "../../src/runtime/storage/client.ts";
 import { RecordingTelemetry } from "../../src/runtime/telemetry/recording.ts";
 import { TestFolder } from "../support/repository.ts";
 import { ScriptedAdapter, type ScriptedTurn } from "../support/scripted_adapter.ts";
@@ -38,7 +39,13 @@ class TestHost implements AsyncDisposable {
     this.telemetry = parts.telemetry;
   }
 
-  static async open(turns: readonly ScriptedTurn[], prepare?: (folder: TestFolder) => void) {
+  static async open(
+    turns: readonly ScriptedTurn[],
+    { prepare, wrapStore }: {
+      readonly prepare?: (folder: TestFolder) => void;
+      readonly wrapStore?: (store: Store) => Store;
+    } = {},
+  ): Promise<TestHost> {
     const folder = new TestFolder();
     folder.commit({ "a.txt": "one\n" });
     folder.write(".git/info/exclude", "/.fluzodrive/\n/.home/\n");
@@ -64,7 +71,7 @@ class TestHost implements AsyncDisposable {
       },
       variable: (name) => Deno.env.get(name) ?? null,
       version: "test",
-      ports: { adapter, telemetry },
+      ports: { adapter, telemetry, ...(wrapStore === undefined ? {} : { wrapStore }) },
     };
     const host = await openHost(options);
     assert.ok(host.ok, JSON.stringify(host));
@@ -173,11 +180,13 @@ Deno.test("nested instructions are given before a file below them is written", a
     call("write", { path: "pkg/new.txt", content: "1\n" }),
     call("write", { path: "pkg/new.txt", content: "1\n" }),
     { text: "done" },
-  ], (folder) => {
-    folder.write("AGENTS.md", "root rule\n");
-    folder.write("pkg/AGENTS.md", "package rule\n");
-    folder.git("add", "-A");
-    folder.git("commit", "-q", "-m", "rules");
+  ], {
+    prepare: (folder) => {
+      folder.write("AGENTS.md", "root rule\n");
+      folder.write("pkg/AGENTS.md", "package rule\n");
+      folder.git("add", "-A");
+      folder.git("commit", "-q", "-m", "rules");
+    },
   });
   await test.run();
   const [first, second, third] = test.adapter.requests;
@@ -220,4 +229,90 @@ Deno.test("a run is traced: one agent span, one span a request and a tool, no co
   assert.equal(chat?.kind, "client");
   assert.equal(chat?.attributes[GEN_AI.conversationId], task.sessionId);
   assert.doesNotMatch(JSON.stringify({ spans, logs, counts, measurements }), /SENTINEL/);
+});
+
+/** A store whose first append of such an event fails, as on a full disk. */
+function failingOnce(type: string): (store: Store) => Store {
+  let failed = false;
+  return (store) =>
+    new Proxy(store, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        if (key !== "append") return typeof value === "function" ? value.bind(target) : value;
+        const append: Store["append"] = (drafts) => {
+          if (failed || !drafts.some(({ event }) => event.type === type)) {
+            return store.append(drafts);
+          }
+          failed = true;
+          const error = { type: "storage", reason: "disk_full", path: "/d", detail: "" } as const;
+          return Promise.resolve({ ok: false, error });
+        };
+        return append;
+      },
+    });
+}
+
+Deno.test("an effect whose outcome could not be recorded is unknown, and nothing follows it", async () => {
+  await using test = await TestHost.open([
+    call("read", { path: "a.txt" }),
+    call("edit", { path: "a.txt", old_text: "one", new_text: "two" }),
+    { text: "never asked" },
+  ], {
+    // The read is the first operation that finishes, the edit the second: let the edit's fail.
+    wrapStore: (store) => {
+      let finished = 0;
+      const failing = failingOnce("operation_finished")(store);
+      return new Proxy(store, {
+        get: (target, key) => {
+          const value: unknown = Reflect.get(target, key);
+          if (key !== "append") return typeof value === "function" ? value.bind(target) : value;
+          const append: Store["append"] = (drafts) => {
+            const outcome = drafts.some(({ event }) => event.type === "operation_finished");
+            return outcome && ++finished === 2 ? failing.append(drafts) : store.append(drafts);
+          };
+          return append;
+        },
+      });
+    },
+  });
+  const { taskId, task } = await test.run();
+  assert.equal(task.state, "failed");
+  assert.equal(task.result?.error?.type, "storage");
+  assert.equal(test.adapter.requests.length, 2);
+  const operations = await test.host.port.query({
+    type: "list_operations",
+    taskId,
+    after: null,
+    limit: 10,
+  });
+  assert.ok(operations.ok);
+  assert.deepEqual(operations.value.items.map(({ state }) => state), ["known_result", "unknown"]);
+});
+
+Deno.test("an intent that could not be recorded has no effect", async () => {
+  await using test = await TestHost.open([
+    call("write", { path: "new.txt", content: "x" }),
+    { text: "never asked" },
+  ], { wrapStore: failingOnce("operation_intended") });
+  const { task } = await test.run();
+  assert.equal(task.state, "failed");
+  assert.equal(test.folder.exists("new.txt"), false);
+});
+
+Deno.test("a call that was never performed has a result that says so when a session goes on", async () => {
+  await using test = await TestHost.open([
+    {
+      calls: [
+        { name: "run", arguments: { command: ["true"] } },
+        { name: "read", arguments: { path: "a.txt" } },
+      ],
+    },
+    { text: "went on" },
+  ]);
+  const first = await test.run();
+  assert.equal(first.task.state, "blocked");
+  await test.run({ sessionId: first.task.sessionId });
+  const results = test.adapter.requests[1]?.messages.filter(({ role }) => role === "tool") ?? [];
+  assert.equal(results.length, 2);
+  for (const { text } of results) assert.match(text, /^Not run:/);
 });

@@ -47,7 +47,12 @@ export async function run(input: CommandInput): Promise<number> {
   const context = commandContext(input.flags);
   const started = await prepare(input);
   if (!started.ok) return await notStarted(context, started.error);
-  const { host, command } = started.value;
+  const { host, command, root } = started.value;
+  if (root === "/" || root === Deno.env.get("HOME")) {
+    await context.stderr.write(
+      `Note: the workspace is ${root}: everything below it is within reach of the file tools.\n`,
+    );
+  }
   const signals = new SignalWatch(host);
   try {
     return await runTask(context, { host, command, signals });
@@ -57,10 +62,17 @@ export async function run(input: CommandInput): Promise<number> {
   }
 }
 
+/** A runtime that is open and what to ask of it. */
+interface Prepared {
+  readonly host: Host;
+  readonly command: StartTask;
+  readonly root: string;
+}
+
 /** Reads the command line and opens the runtime; nothing has been asked of a model yet. */
 async function prepare(
   { positionals, flags }: CommandInput,
-): Promise<Result<{ readonly host: Host; readonly command: StartTask }, FluzoError>> {
+): Promise<Result<Prepared, FluzoError>> {
   const grants = readGrants(flags);
   if (!grants.ok) return grants;
   const verification = readVerification(flags);
@@ -88,6 +100,7 @@ async function prepare(
   }
   return ok({
     host: host.value,
+    root: location.value.root,
     command: {
       type: "start_task",
       commandId: randomIds(systemClock).next("command"),

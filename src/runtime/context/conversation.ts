@@ -1,4 +1,4 @@
-import type { Message, ToolDefinition } from "../../core/conversation/message.ts";
+import type { Message, ToolCall, ToolDefinition } from "../../core/conversation/message.ts";
 import { estimateTokens, type ReportedSize } from "../../core/budget/estimate.ts";
 import { utf8Length } from "../../core/text/truncate.ts";
 
@@ -50,6 +50,17 @@ export class Conversation {
   noteReported(size: ReportedSize): void {
     this.#seen = size;
   }
+}
+
+/** Calls of the newest answer that have no result. */
+export function unansweredCalls(messages: readonly Message[]): readonly ToolCall[] {
+  const index = messages.findLastIndex(({ role }) => role === "assistant");
+  const newest = messages[index];
+  if (newest?.role !== "assistant") return [];
+  const answered = new Set(
+    messages.slice(index).flatMap((message) => message.role === "tool" ? [message.callId] : []),
+  );
+  return newest.toolCalls.filter(({ id }) => !answered.has(id));
 }
 
 /**

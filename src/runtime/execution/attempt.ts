@@ -10,7 +10,14 @@ import { consume } from "../../core/budget/budget.ts";
 import type { Clock, Timers } from "../../core/clock.ts";
 import type { CancelledError, FluzoError } from "../../core/errors.ts";
 import type { Baseline, Denial } from "../../core/events/event.ts";
-import type { ArtifactId, AttemptId, IdSource, SessionId, TaskId } from "../../core/ids.ts";
+import type {
+  ArtifactId,
+  AttemptId,
+  IdSource,
+  OperationId,
+  SessionId,
+  TaskId,
+} from "../../core/ids.ts";
 import type { TaskReason } from "../../core/lifecycle/task.ts";
 import type { PolicySettings } from "../../core/policy/decide.ts";
 import type { Grant } from "../../core/policy/grant.ts";
@@ -83,6 +90,8 @@ export class Attempt {
   /** Paths that Fluzo's own file tools changed, with what was there before. */
   readonly firstVersions = new Map<string, FirstVersion>();
   readonly uncertainties: string[] = [];
+  /** The operation that is being performed, until its outcome is recorded. */
+  inFlight: { readonly operationId: OperationId; readonly callId: string } | null = null;
   readonly #startMs: number;
   #consumption: Consumption;
 

@@ -241,6 +241,7 @@ export async function performJournaled(
     span.end("cancelled");
     return null;
   }
+  attempt.inFlight = { operationId, callId: operation.callId };
   await journal.append([{ type: "operation_dispatched", operationId }], span.context);
   const started: Promise<void>[] = [];
   const shown = new Sanitizer();
@@ -446,6 +447,7 @@ async function answer(
     },
     { type: "budget_consumed", taskId: plan.taskId, consumption: attempt.consumption },
   ]);
+  attempt.inFlight = null;
   attempt.conversation.add(message);
   return { type: "result", message };
 }

@@ -5,6 +5,7 @@ import type { AttemptOutcome } from "../../core/lifecycle/attempt.ts";
 import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
 import { formatCommand } from "../../core/policy/command_scope.ts";
 import { ERROR_TYPE, FLUZO, LOGS } from "../../core/telemetry/names.ts";
+import { unansweredCalls } from "../context/conversation.ts";
 import type { Attempt, Ending } from "./attempt.ts";
 import { dispatch } from "./dispatcher.ts";
 import { buildResult, type ResultEffects } from "./result.ts";
@@ -161,10 +162,7 @@ async function conclude(
     answer: run.answer,
     verification: run.verification,
   }, effects);
-  const events: DomainEvent[] = [...built.events];
-  if (ending.type === "cancelled") {
-    events.push({ type: "cancel_requested", taskId: plan.taskId, by: ending.by });
-  }
+  const events: DomainEvent[] = [...built.events, ...answersToUnrun(attempt)];
   for (const step of stepsTo(ending)) {
     events.push({ type: "task_moved", taskId: plan.taskId, ...step });
   }
@@ -195,6 +193,37 @@ async function conclude(
     context: attempt.span,
   });
   return built.result;
+}
+
+/**
+ * Every call gets a result, so that a session can go on: one that was never performed says so, and
+ * one whose outcome could not be recorded is unknown, in the journal as well.
+ */
+function answersToUnrun({ conversation, inFlight, plan, services }: Attempt): DomainEvent[] {
+  const events: DomainEvent[] = inFlight === null ? [] : [{
+    type: "operation_unknown",
+    operationId: inFlight.operationId,
+    detail: "its outcome could not be recorded",
+  }];
+  for (const { id, name } of unansweredCalls(conversation.messages)) {
+    const unknown = id === inFlight?.callId;
+    events.push({
+      type: "message_recorded",
+      messageId: services.ids.next("message"),
+      sessionId: plan.sessionId,
+      taskId: plan.taskId,
+      message: {
+        role: "tool",
+        callId: id,
+        name,
+        text: unknown
+          ? "Interrupted: it is not known whether this had effects. Look before you go on."
+          : "Not run: the task ended before this call was performed. It had no effect.",
+        outcome: unknown ? "interrupted" : "denied",
+      },
+    });
+  }
+  return events;
 }
 
 function stepsTo(

@@ -70,6 +70,7 @@ export async function verify(attempt: Attempt, round: number): Promise<Verificat
     ...after,
     { type: "verification_ended", taskId: plan.taskId, round, passed, operationId },
   ]);
+  attempt.inFlight = null;
   span.set({ [FLUZO.verificationPassed]: passed });
   span.end(passed ? null : "verification_failed");
   services.telemetry.log({

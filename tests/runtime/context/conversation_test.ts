@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import type { AssistantMessage, Message } from "../../../src/core/conversation/message.ts";
-import { Conversation, repairHistory } from "../../../src/runtime/context/conversation.ts";
+import {
+  Conversation,
+  repairHistory,
+  unansweredCalls,
+} from "../../../src/runtime/context/conversation.ts";
 
 function assistant(changes: Partial<AssistantMessage>): AssistantMessage {
   return { role: "assistant", text: "", reasoning: "", toolCalls: [], end: "stop", ...changes };
@@ -46,4 +50,14 @@ Deno.test("repairHistory() drops calls of an answer that was cut, and empty answ
     assistant({ end: "error" }),
   ]);
   assert.deepEqual(repaired, [assistant({ text: "I will", end: "incomplete" })]);
+});
+
+Deno.test("unansweredCalls() finds what the newest answer asked for and did not get", () => {
+  const messages: Message[] = [
+    assistant({ toolCalls: [call("old")], end: "tool_calls" }),
+    assistant({ toolCalls: [call("c1"), call("c2")], end: "tool_calls" }),
+    { role: "tool", callId: "c1", name: "read", text: "ok", outcome: "ok" },
+  ];
+  assert.deepEqual(unansweredCalls(messages).map(({ id }) => id), ["c2"]);
+  assert.deepEqual(unansweredCalls([]), []);
 });
