@@ -19,6 +19,12 @@ import type { TransportEnd } from "./verdict.ts";
 /** Longest answer that comes whole, in bytes. */
 const MAX_WHOLE_BYTES = 32 << 20;
 
+/**
+ * Shortest time between two deliveries of a stream, in milliseconds: under a frame, so nobody sees
+ * it, and a fast stream costs its consumers a hundredth.
+ */
+const DELIVERY_MS = 8;
+
 /** Longest error body that is read, in bytes. */
 const MAX_ERROR_BYTES = 64 << 10;
 
@@ -66,6 +72,8 @@ class Exchange {
   readonly #builder: AnswerBuilder;
   readonly #startMs: number;
   #firstChunkMs: number | null = null;
+  #lastDeliveryMs = -Infinity;
+  #cancelDelivery: (() => void) | null = null;
 
   constructor(endpoint: ModelEndpoint, request: ChatRequest, services: ExchangeServices) {
     this.#endpoint = endpoint;
@@ -80,6 +88,7 @@ class Exchange {
   }
 
   close(): void {
+    this.#cancelDelivery?.();
     this.#deadlines.close();
   }
 
@@ -131,9 +140,10 @@ class Exchange {
         onRead: () => {
           if (!sawEvents) return;
           sawEvents = false;
-          this.#firstChunkMs ??= this.#services.clock.monotonicMs() - this.#startMs;
+          const nowMs = this.#services.clock.monotonicMs();
+          this.#firstChunkMs ??= nowMs - this.#startMs;
           this.#deadlines.noteEvents(this.#builder.anyOutput);
-          this.#deliver();
+          this.#deliverSoon(nowMs);
         },
         isFinished: () => this.#builder.finished,
       });
@@ -169,7 +179,17 @@ class Exchange {
     return this.#conclude("clean", response.status);
   }
 
+  /** Delivers at once after a pause; within a burst, once for every `DELIVERY_MS`. */
+  #deliverSoon(nowMs: number): void {
+    const waitMs = this.#lastDeliveryMs + DELIVERY_MS - nowMs;
+    if (waitMs <= 0) this.#deliver();
+    else this.#cancelDelivery ??= this.#services.timers.after(waitMs, () => this.#deliver());
+  }
+
   #deliver(): void {
+    this.#cancelDelivery?.();
+    this.#cancelDelivery = null;
+    this.#lastDeliveryMs = this.#services.clock.monotonicMs();
     const { onDelta } = this.#services;
     const { text, reasoning, status, call } = this.#builder.take();
     if (status !== "") onDelta({ type: "status", text: status });

@@ -34,6 +34,8 @@ export class Deadlines {
   readonly #cancelRequest: () => void;
   #began = false;
   #lastEventMs: number;
+  /** The last event, or the last comment that counted: what the limit is measured from. */
+  #lastSignMs: number;
 
   constructor(
     timeouts: ProviderTimeouts,
@@ -47,9 +49,12 @@ export class Deadlines {
     this.#clock = clock;
     this.#timers = timers;
     this.#outer = signal;
-    this.#lastEventMs = clock.monotonicMs();
-    this.#cancelRequest = this.#limit("request_timeout", timeouts.requestMs);
-    this.#cancelProgress = this.#limit("first_output_timeout", timeouts.firstOutputMs);
+    this.#lastEventMs = this.#lastSignMs = clock.monotonicMs();
+    this.#cancelRequest = timers.after(
+      timeouts.requestMs,
+      () => this.#timedOut("request_timeout", timeouts.requestMs),
+    );
+    this.#cancelProgress = timers.after(timeouts.firstOutputMs, () => this.#checkProgress());
     signal.addEventListener("abort", this.#onOuterAbort, { once: true });
     if (signal.aborted) this.#onOuterAbort();
   }
@@ -63,18 +68,22 @@ export class Deadlines {
     return this.#interruption;
   }
 
-  /** Events arrived. `output` tells whether any of the answer did. */
+  /** Events arrived. `output` tells whether any of the answer did. Sets no timer: it is called often. */
   noteEvents(output: boolean): void {
-    this.#lastEventMs = this.#clock.monotonicMs();
-    this.#began ||= output;
-    this.#restart();
+    this.#lastEventMs = this.#lastSignMs = this.#clock.monotonicMs();
+    if (this.#began || !output) return;
+    this.#began = true;
+    // The limit is another one from here on, and usually a shorter one.
+    this.#wait(this.#timeouts.idleMs);
   }
 
   /** A comment arrived: a sign of life, but for a bounded time only. */
   noteComment(): void {
     if (!this.#began) return;
-    const silentMs = this.#clock.monotonicMs() - this.#lastEventMs;
-    if (silentMs < this.#timeouts.idleMs * COMMENT_LIFE_FACTOR) this.#restart();
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#lastEventMs < this.#timeouts.idleMs * COMMENT_LIFE_FACTOR) {
+      this.#lastSignMs = nowMs;
+    }
   }
 
   /** Ends the limits. */
@@ -84,21 +93,24 @@ export class Deadlines {
     this.#outer.removeEventListener("abort", this.#onOuterAbort);
   }
 
-  #restart(): void {
-    this.#cancelProgress();
-    this.#cancelProgress = this.#began
-      ? this.#limit("idle_timeout", this.#timeouts.idleMs)
-      : this.#limit("first_output_timeout", this.#timeouts.firstOutputMs);
+  /** The timer ran out: if something came meanwhile, the limit is measured from there. */
+  #checkProgress(): void {
+    const limitMs = this.#began ? this.#timeouts.idleMs : this.#timeouts.firstOutputMs;
+    const silentMs = this.#clock.monotonicMs() - this.#lastSignMs;
+    if (silentMs < limitMs) this.#wait(limitMs - silentMs);
+    else this.#timedOut(this.#began ? "idle_timeout" : "first_output_timeout", limitMs);
   }
 
-  #limit(
+  #wait(ms: number): void {
+    this.#cancelProgress();
+    this.#cancelProgress = this.#timers.after(ms, () => this.#checkProgress());
+  }
+
+  #timedOut(
     reason: Extract<Interruption, { type: "timeout" }>["reason"],
-    afterMs: number,
-  ): () => void {
-    return this.#timers.after(
-      afterMs,
-      () => this.#interrupt({ type: "timeout", reason, seconds: afterMs / 1000 }),
-    );
+    limitMs: number,
+  ): void {
+    this.#interrupt({ type: "timeout", reason, seconds: limitMs / 1000 });
   }
 
   #interrupt(interruption: Interruption): void {
