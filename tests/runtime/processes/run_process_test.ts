@@ -5,6 +5,7 @@ import {
   type ProcessRequest,
   runProcess,
 } from "../../../src/runtime/processes/run_process.ts";
+import { testWith } from "../../support/tools.ts";
 import { systemClock, systemTimers } from "../../../src/runtime/system_clock.ts";
 
 const BASE: ProcessRequest = {
@@ -69,7 +70,7 @@ Deno.test("runProcess() passes exactly the given environment", async () => {
   assert.deepEqual(outcome.stdout.trim().split("\n").sort(), ["A=1", "B=x=y"]);
 });
 
-Deno.test("runProcess() makes a session and a group of its own", async () => {
+testWith("ps", "runProcess() makes a session and a group of its own", async () => {
   const { outcome, pid } = await run("ps -o pid=,pgid=,sid=,tty= -p $$");
   assert.deepEqual(outcome.stdout.trim().split(/\s+/), [`${pid}`, `${pid}`, `${pid}`, "?"]);
 });
@@ -109,7 +110,7 @@ Deno.test("runProcess() kills a group that ignores being asked", async () => {
   assert.deepEqual(outcome.exit, { type: "signal", signal: "SIGKILL" });
 });
 
-Deno.test("runProcess() names a survivor that left its group", async () => {
+testWith("setsid", "runProcess() names a survivor that left its group", async () => {
   const marker = `${90_000 + Math.floor(Deno.pid % 9999)}`;
   const { outcome } = await run(`setsid sleep ${marker} & sleep 0.2; echo $!; sleep 60`, {
     timeoutMs: 600,
