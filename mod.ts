@@ -23,7 +23,7 @@
  *
  * @module
  */
-export { describeError, type ErrorText } from "./src/core/error_text.ts";
+export { describeError } from "./src/core/error_text.ts";
 export type { FluzoError } from "./src/core/errors.ts";
 export type { TaskResult } from "./src/core/events/event.ts";
 export type { CommandId, SessionId, TaskId } from "./src/core/ids.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "./json.ts";
 /** Tokens of one provider request as the server reported them; null means it did not say. */
 export interface Usage {
   /** All input tokens, cached ones included. */
@@ -47,10 +48,6 @@ export function normalizeUsage(raw: unknown): Usage | null {
     cacheWriteTokens: partOf(input, count(inputDetails?.["cache_write_tokens"])),
     reasoningTokens: partOf(output, count(outputDetails?.["reasoning_tokens"])),
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function child(

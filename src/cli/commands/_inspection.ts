@@ -1,12 +1,13 @@
 import type { FluzoError } from "../../core/errors.ts";
 import { parseId, type TaskId } from "../../core/ids.ts";
 import type { Query, QueryReplies } from "../../core/port/application.ts";
+import type { TaskDetail } from "../../core/port/read_models.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { answerQuery } from "../../runtime/application/queries.ts";
 import { DATA_DIRECTORY } from "../../runtime/data_directory_name.ts";
 import { openStore, type Store } from "../../runtime/storage/client.ts";
 import { isOwned } from "../../runtime/workspace/ownership.ts";
-import type { ParsedFlags } from "../command_line.ts";
+import type { CommandInput, ParsedFlags } from "../command_line.ts";
 import { locate } from "../composition.ts";
 
 /** The journal of a workspace, for looking only. */
@@ -34,8 +35,24 @@ export async function openInspection(flags: ParsedFlags): Promise<Result<Inspect
   });
 }
 
-/** The task an argument names. */
-export function readTaskId(text: string): Result<TaskId, FluzoError> {
-  const id = parseId("task", text);
-  return id === null ? err({ type: "not_found", what: "task", id: text }) : ok(id);
+/** One task and the journal it is in. */
+export interface TaskInspection {
+  readonly journal: Inspection;
+  readonly taskId: TaskId;
+  readonly task: TaskDetail;
+}
+
+/** Opens the journal and finds the task that the first argument names. */
+export async function inspectTask(
+  { positionals, flags }: CommandInput,
+): Promise<Result<TaskInspection, FluzoError>> {
+  const name = positionals[0] ?? "";
+  const taskId = parseId("task", name);
+  if (taskId === null) return err({ type: "not_found", what: "task", id: name });
+  const journal = await openInspection(flags);
+  if (!journal.ok) return journal;
+  const task = await journal.value.query({ type: "show_task", taskId });
+  if (task.ok) return ok({ journal: journal.value, taskId, task: task.value });
+  await journal.value[Symbol.asyncDispose]();
+  return task;
 }

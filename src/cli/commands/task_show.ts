@@ -6,32 +6,29 @@ import type { CommandInput } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
 import { safeText } from "../output/safe_text.ts";
 import { failWith, succeedWith } from "./_finish.ts";
-import { openInspection, readTaskId } from "./_inspection.ts";
+import { inspectTask } from "./_inspection.ts";
 
 /** Operations that are shown; a task has at most `max_tool_calls` and its verifications. */
 const MAX_OPERATIONS = 200;
 
 /** `fluzo task show ID`. */
-export async function run({ positionals, flags }: CommandInput): Promise<number> {
-  const context = commandContext(flags);
-  const taskId = readTaskId(positionals[0] ?? "");
-  if (!taskId.ok) return await failWith(context, taskId.error);
-  const inspection = await openInspection(flags);
-  if (!inspection.ok) return await failWith(context, inspection.error);
-  await using journal = inspection.value;
-  const task = await journal.query({ type: "show_task", taskId: taskId.value });
-  if (!task.ok) return await failWith(context, task.error);
+export async function run(input: CommandInput): Promise<number> {
+  const context = commandContext(input.flags);
+  const found = await inspectTask(input);
+  if (!found.ok) return await failWith(context, found.error);
+  const { taskId, task } = found.value;
+  await using journal = found.value.journal;
   const operations = await journal.query({
     type: "list_operations",
-    taskId: taskId.value,
+    taskId,
     after: null,
     limit: MAX_OPERATIONS,
   });
   if (!operations.ok) return await failWith(context, operations.error);
   const { items, next } = operations.value;
   return await succeedWith(context, {
-    text: describe(task.value, { operations: items, more: next !== null }),
-    json: { type: "task", task: task.value, operations: items, more: next !== null },
+    text: describe(task, { operations: items, more: next !== null }),
+    json: { type: "task", task, operations: items, more: next !== null },
   });
 }
 

@@ -1,5 +1,6 @@
 import type { AnswerEnd, Message } from "../conversation/message.ts";
 import type { MessageId, SessionId, TaskId } from "../ids.ts";
+import { utf8Length } from "../text/truncate.ts";
 import type { DomainEvent } from "./event.ts";
 
 /**
@@ -43,16 +44,16 @@ export function recordedEvent(event: DomainEvent): RecordedEvent {
   switch (event.type) {
     case "message_recorded": {
       const { type, messageId, sessionId, taskId, message } = event;
-      const contentBytes = utf8Bytes(JSON.stringify(message));
+      const contentBytes = utf8Length(JSON.stringify(message));
       return { type, messageId, sessionId, taskId, role: message.role, contentBytes };
     }
     case "message_checkpointed": {
       const { type, messageId, offset, text } = event;
-      return { type, messageId, offset, units: text.length, textBytes: utf8Bytes(text) };
+      return { type, messageId, offset, units: text.length, textBytes: utf8Length(text) };
     }
     case "message_completed": {
       const { type, messageId, end, message } = event;
-      return { type, messageId, end, contentBytes: utf8Bytes(JSON.stringify(message)) };
+      return { type, messageId, end, contentBytes: utf8Length(JSON.stringify(message)) };
     }
     case "workspace_recorded":
     case "session_created":
@@ -84,29 +85,4 @@ export function recordedEvent(event: DomainEvent): RecordedEvent {
     case "cancel_requested":
       return event;
   }
-}
-
-/** Bytes of `text` in UTF-8; a lone surrogate counts as the three bytes of U+FFFD. */
-export function utf8Bytes(text: string): number {
-  let bytes = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) continue;
-    if (unit < 0x800) {
-      bytes += 1;
-    } else if (isPair(unit, text, i)) {
-      // Two units, four bytes.
-      bytes += 2;
-      i++;
-    } else {
-      bytes += 2;
-    }
-  }
-  return bytes;
-}
-
-function isPair(unit: number, text: string, index: number): boolean {
-  if (unit < 0xd800 || unit > 0xdbff) return false;
-  const next = text.charCodeAt(index + 1);
-  return next >= 0xdc00 && next <= 0xdfff;
 }

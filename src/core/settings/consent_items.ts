@@ -1,5 +1,6 @@
 import { knownTables } from "./keys.ts";
 import type { Settings } from "./registry.ts";
+import { isObject } from "../json.ts";
 
 /** One thing the user agrees to: a key and its value, word for word. */
 export interface ConsentItem {
@@ -44,26 +45,22 @@ function tablesNamed(
       const table: Readonly<Record<string, unknown>> = { ...entry };
       if (variant !== null && table["provider"] !== variant) return [];
       const inner = parts.slice(2).reduce<unknown>((value, part) => child(value, part), table);
-      return isTable(inner)
+      return isObject(inner)
         ? [{ table: inner, path: [parts[0], id, ...parts.slice(2)].join(".") }]
         : [];
     });
   }
   const table = parts.reduce<unknown>((value, part) => child(value, part), settings);
-  return isTable(table) ? [{ table, path: name }] : [];
+  return isObject(table) ? [{ table, path: name }] : [];
 }
 
 function child(value: unknown, part: string): unknown {
-  return isTable(value) && Object.hasOwn(value, part) ? value[part] : undefined;
-}
-
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
 }
 
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isTable(value)) return JSON.stringify(value);
+  if (!isObject(value)) return JSON.stringify(value);
   const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(",")}}`;
 }

@@ -60,17 +60,8 @@ const TIMEOUTS = {
   }),
 } as const satisfies Fields;
 
-const CHAT_MODEL = {
-  provider: choice("The protocol of the server.", {
-    options: ["openai_compatible"],
-    consent: true,
-  }),
-  base_url: text("The server's address, usually ending in /v1.", {
-    rule: SERVER_URL,
-    consent: true,
-    sensitive: true,
-  }),
-  model: text("The id the server knows the model by.", { consent: true }),
+/** How a server knows us: the same for every kind of model. */
+const AUTHENTICATION = {
   auth: choice("Where the key comes from.", {
     options: ["none", "env", "credential"],
     default: "none",
@@ -83,6 +74,31 @@ const CHAT_MODEL = {
   credential_ref: optionalText('For auth = "credential": the entry in your auth file.', {
     consent: true,
   }),
+} as const satisfies Fields;
+
+/** Where requests are counted: the same for every kind of model. */
+const CAPACITY = {
+  capacity_id: optionalText("Models with the same capacity_id share their slots.", {}),
+  pool: optionalText("The capacity pool: a key below capacity_pools.", {}),
+  max_in_flight: integer("Requests at once to this model.", {
+    minimum: 1,
+    maximum: 256,
+    default: 1,
+  }),
+} as const satisfies Fields;
+
+const CHAT_MODEL = {
+  provider: choice("The protocol of the server.", {
+    options: ["openai_compatible"],
+    consent: true,
+  }),
+  base_url: text("The server's address, usually ending in /v1.", {
+    rule: SERVER_URL,
+    consent: true,
+    sensitive: true,
+  }),
+  model: text("The id the server knows the model by.", { consent: true }),
+  ...AUTHENTICATION,
   context_window: integer("Tokens the server serves for input and output together.", {
     unit: "tokens",
     minimum: 2048,
@@ -106,13 +122,7 @@ const CHAT_MODEL = {
     minimum: 0,
     maximum: 5,
   }),
-  capacity_id: optionalText("Models with the same capacity_id share their slots.", {}),
-  pool: optionalText("The capacity pool: a key below capacity_pools.", {}),
-  max_in_flight: integer("Requests at once to this model.", {
-    minimum: 1,
-    maximum: 256,
-    default: 1,
-  }),
+  ...CAPACITY,
 } as const satisfies Fields;
 
 const DECISION_MODEL = {
@@ -122,25 +132,8 @@ const DECISION_MODEL = {
     consent: true,
     sensitive: true,
   }),
-  auth: choice("Where the key comes from.", {
-    options: ["none", "env", "credential"],
-    default: "none",
-    consent: true,
-  }),
-  api_key_env: optionalText('For auth = "env": the variable that holds the key.', {
-    rule: VARIABLE_NAME,
-    consent: true,
-  }),
-  credential_ref: optionalText('For auth = "credential": the entry in your auth file.', {
-    consent: true,
-  }),
-  capacity_id: optionalText("Models with the same capacity_id share their slots.", {}),
-  pool: optionalText("The capacity pool: a key below capacity_pools.", {}),
-  max_in_flight: integer("Requests at once to this model.", {
-    minimum: 1,
-    maximum: 256,
-    default: 1,
-  }),
+  ...AUTHENTICATION,
+  ...CAPACITY,
 } as const satisfies Fields;
 
 const CAPACITY_POOL = {

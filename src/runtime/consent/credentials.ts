@@ -4,6 +4,7 @@ import { err, ok, type Result } from "../../core/result.ts";
 import type { ModelSettings } from "../../core/settings/registry.ts";
 import { MIN_SECRET_LENGTH } from "../../core/text/redactor.ts";
 import { readPrivateFile } from "./private_file.ts";
+import { isObject } from "../../core/json.ts";
 
 /** Largest auth file that is read, in bytes. */
 const MAX_AUTH_BYTES = 1 << 20;
@@ -91,15 +92,11 @@ async function readStored(
     return `needs the auth file ${path}, which is not TOML (line ${failure.line})`;
   }
   const entries = file["credentials"];
-  const entry = isTable(entries) && Object.hasOwn(entries, reference) ? entries[reference] : null;
-  if (!isTable(entry)) return `names "${reference}", which is not in the auth file`;
+  const entry = isObject(entries) && Object.hasOwn(entries, reference) ? entries[reference] : null;
+  if (!isObject(entry)) return `names "${reference}", which is not in the auth file`;
   const { origin, token } = entry;
   if (typeof origin !== "string" || typeof token !== "string") {
     return `names "${reference}", which needs an origin and a token in the auth file`;
   }
   return { origin, token };
-}
-
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import type { Artifact, DomainEvent, TaskResult } from "../../core/events/event.ts";
 import type { Attempt } from "./attempt.ts";
-import { putArtifact } from "./dispatcher.ts";
+import { putArtifact } from "./perform.ts";
 import { observeChanges, type ObserverEffects } from "./workspace_observer.ts";
 
 /** Files whose difference is shown in a result; the others are listed by name only. */

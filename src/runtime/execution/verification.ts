@@ -5,7 +5,7 @@ import { FLUZO, LOGS, SPANS } from "../../core/telemetry/names.ts";
 import { truncateMiddle } from "../../core/text/truncate.ts";
 import { prepareCommand } from "../tools/command.ts";
 import type { Attempt } from "./attempt.ts";
-import { performJournaled, resultCap } from "./dispatcher.ts";
+import { performJournaled, resultCap } from "./perform.ts";
 
 export type VerificationOutcome =
   | { readonly type: "passed" }

@@ -1,5 +1,5 @@
 import type { DomainEvent } from "../../core/events/event.ts";
-import { utf8Bytes } from "../../core/events/recorded.ts";
+import { utf8Length } from "../../core/text/truncate.ts";
 import type { MessageId, SessionId, TaskId } from "../../core/ids.ts";
 import { type Applying, known, type Owner, reject, taskOwner } from "./_applying.ts";
 import { committedText } from "./read_messages.ts";
@@ -31,7 +31,7 @@ export function applyMessage(at: Applying, event: MessageEvent): Owner {
         event.taskId,
         event.message.role,
         body,
-        utf8Bytes(body),
+        utf8Length(body),
         event.message.text.length,
         at.wallMs,
         at.sequence,
@@ -80,7 +80,7 @@ function checkpoint(
       `UPDATE messages SET committed_units = committed_units + ?,
          content_bytes = content_bytes + ? WHERE id = ?`,
       text.length,
-      utf8Bytes(text),
+      utf8Length(text),
       messageId,
     );
   }
@@ -104,7 +104,7 @@ function complete(
     `UPDATE messages SET state = 'complete', body = ?, content_bytes = ?, committed_units = ?
      WHERE id = ?`,
     body,
-    utf8Bytes(body),
+    utf8Length(body),
     message.text.length,
     messageId,
   );

@@ -1,8 +1,39 @@
 import { gitActionOf } from "../../core/policy/git_command.ts";
 import { ok, type Result } from "../../core/result.ts";
-import type { CommandOutcome, ToolEffects } from "./effects.ts";
+import type { ProcessOutcome } from "../processes/run_process.ts";
+import type { ToolEffects } from "./effects.ts";
+import { tidyPath } from "./_paths.ts";
 import { failed, refuse } from "./_refusals.ts";
+import type { Arguments, Fields } from "./parameters.ts";
 import type { PreparedOperation, Refusal, ToolReport } from "./tool.ts";
+
+/** Longest time a model may ask for, in seconds; the configured default applies otherwise. */
+const MAX_TIMEOUT_SECONDS = 3600;
+
+/** Where and how long a command runs: parameters of every tool that runs one. */
+export const COMMAND_FIELDS = {
+  cwd: { type: "string", text: "Folder to run in, the root if left out", optional: true },
+  timeout_seconds: {
+    type: "integer",
+    text: "Time limit",
+    minimum: 1,
+    maximum: MAX_TIMEOUT_SECONDS,
+    optional: true,
+  },
+} as const satisfies Fields;
+
+/** The values of `COMMAND_FIELDS`, with their defaults. */
+export function commandPlace(
+  args: Arguments<typeof COMMAND_FIELDS>,
+  effects: ToolEffects,
+): Pick<CommandCall, "cwd" | "timeoutMs"> {
+  return {
+    cwd: tidyPath(args.cwd ?? ".", effects.root),
+    timeoutMs: args.timeout_seconds === null
+      ? effects.caps.shellTimeoutMs
+      : args.timeout_seconds * 1000,
+  };
+}
 
 /** A command as the model asked for it. */
 export interface CommandCall {
@@ -47,7 +78,7 @@ export async function prepareCommand(
 }
 
 /** What a command's outcome means for the model and for people. */
-export function commandReport(outcome: CommandOutcome): ToolReport {
+export function commandReport(outcome: ProcessOutcome): ToolReport {
   const ending = describeEnding(outcome);
   const parts = [ending];
   if (outcome.stdout !== "") parts.push(outcome.stdout);
@@ -68,7 +99,7 @@ export function commandReport(outcome: CommandOutcome): ToolReport {
   };
 }
 
-function describeEnding(outcome: CommandOutcome): string {
+function describeEnding(outcome: ProcessOutcome): string {
   const seconds = (outcome.durationMs / 1000).toFixed(1);
   const facts = [describeExit(outcome), `${seconds} s`];
   if (outcome.droppedBytes > 0) facts.push(`${outcome.droppedBytes} bytes of output left out`);
@@ -76,7 +107,7 @@ function describeEnding(outcome: CommandOutcome): string {
   return facts.join(", ");
 }
 
-function describeExit({ exit, ended }: CommandOutcome): string {
+function describeExit({ exit, ended }: ProcessOutcome): string {
   if (ended === "timed_out") return "Timed out and was ended";
   if (ended === "aborted") return "Interrupted by the user, effects possible";
   switch (exit.type) {

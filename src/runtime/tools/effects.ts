@@ -2,6 +2,7 @@ import type { GitError, ProcessError } from "../../core/errors.ts";
 import type { Digest } from "../../core/digest.ts";
 import type { OperationScope } from "../../core/policy/scope.ts";
 import type { Result } from "../../core/result.ts";
+import type { ProcessOutcome } from "../processes/run_process.ts";
 import type { Candidates, WorkspaceFiles } from "../workspace/protocol.ts";
 
 /** Everything a tool may do to the world, passed in. A tool imports no adapter. */
@@ -41,21 +42,6 @@ export interface CommandRequest {
   readonly captureBytes: number;
 }
 
-export interface CommandOutcome {
-  readonly exit:
-    | { readonly type: "code"; readonly code: number }
-    | { readonly type: "signal"; readonly signal: string }
-    | { readonly type: "unknown" };
-  /** Standard output and standard error, decoded with replacement, head and tail kept. */
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly droppedBytes: number;
-  readonly durationMs: number;
-  readonly ended: "by_itself" | "timed_out" | "aborted";
-  /** A process of its group that is still there, in words; null when none is known. */
-  readonly leftRunning: string | null;
-}
-
 export interface CommandRunner {
   /** The absolute path that would run, without running it. */
   resolve(executable: string, cwd: string): Promise<Result<string, ProcessError>>;
@@ -66,7 +52,7 @@ export interface CommandRunner {
       readonly onStarted: (pid: number) => void;
       readonly onOutput: (text: string) => void;
     },
-  ): Promise<Result<CommandOutcome, ProcessError>>;
+  ): Promise<Result<ProcessOutcome, ProcessError>>;
 }
 
 export interface GitInspection {

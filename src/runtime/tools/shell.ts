@@ -1,8 +1,6 @@
-import { prepareCommand } from "./command.ts";
 import { SHELL } from "../../core/policy/grant_request.ts";
-import { tidyPath } from "./_paths.ts";
+import { COMMAND_FIELDS, commandPlace, prepareCommand } from "./command.ts";
 import { refuseText } from "./_refusals.ts";
-import { MAX_TIMEOUT_SECONDS } from "./run.ts";
 import description from "./shell.md" with { type: "text" };
 import { defineTool } from "./tool.ts";
 
@@ -12,24 +10,11 @@ export const shellTool = defineTool({
   description,
   fields: {
     script: { type: "string", text: "The script" },
-    cwd: { type: "string", text: "Folder to run in, the root if left out", optional: true },
-    timeout_seconds: {
-      type: "integer",
-      text: "Time limit",
-      minimum: 1,
-      maximum: MAX_TIMEOUT_SECONDS,
-      optional: true,
-    },
+    ...COMMAND_FIELDS,
   },
   prepare: async (args, { effects }) => {
     if (args.script.trim() === "") return refuseText("The script is empty");
-    return await prepareCommand({
-      mode: "shell",
-      argv: [SHELL, "-c", args.script],
-      cwd: tidyPath(args.cwd ?? ".", effects.root),
-      timeoutMs: args.timeout_seconds === null
-        ? effects.caps.shellTimeoutMs
-        : args.timeout_seconds * 1000,
-    }, effects);
+    const argv = [SHELL, "-c", args.script];
+    return await prepareCommand({ mode: "shell", argv, ...commandPlace(args, effects) }, effects);
   },
 });

@@ -1,29 +1,11 @@
 import assert from "node:assert/strict";
 import type { DomainEvent } from "../../../src/core/events/event.ts";
-import { recordedEvent, utf8Bytes } from "../../../src/core/events/recorded.ts";
+import { recordedEvent } from "../../../src/core/events/recorded.ts";
 import type { MessageId, SessionId, TaskId } from "../../../src/core/ids.ts";
 
 const messageId = "msg" as MessageId;
 const sessionId = "ses" as SessionId;
 const taskId = "task" as TaskId;
-
-Deno.test("utf8Bytes() counts what an encoder writes", () => {
-  const texts = [
-    "",
-    "a",
-    "é",
-    "€",
-    "😀",
-    "\ud83d",
-    "\ude00",
-    "\ud83da",
-    "\ude00\ud83d",
-    "a😀\ud83d😀",
-  ];
-  for (const text of texts) {
-    assert.equal(utf8Bytes(text), new TextEncoder().encode(text).length, JSON.stringify(text));
-  }
-});
 
 Deno.test("recordedEvent() puts the size of a message in place of its content", () => {
   const message = { role: "user", text: "grüß" } as const;

@@ -4,6 +4,7 @@ import { AssemblyError, CallAssembler } from "./assembler.ts";
 import { type ErrorReply, isErrorValue, readErrorReply } from "./error_reply.ts";
 import { ThinkSplitter } from "./think_splitter.ts";
 import { judgeEnd, type TransportEnd } from "./verdict.ts";
+import { isObject } from "../../../core/json.ts";
 
 /** Text or reasoning of one answer, in UTF-16 units; a server that sends more is broken. */
 const MAX_TEXT_UNITS = 8 << 20;
@@ -298,8 +299,4 @@ function contentOf(content: unknown): { readonly text: string; readonly reasonin
 
 function legacyCall(call: unknown): unknown {
   return isObject(call) ? [{ index: 0, function: call }] : undefined;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

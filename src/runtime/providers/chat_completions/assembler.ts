@@ -1,5 +1,6 @@
 import type { ToolCall } from "../../../core/conversation/message.ts";
 import { truncateMiddle } from "../../../core/text/truncate.ts";
+import { isObject } from "../../../core/json.ts";
 
 /** Calls in one answer; a server that sends more is broken or hostile. */
 const MAX_CALLS = 64;
@@ -240,8 +241,4 @@ function startsObject(args: unknown): boolean {
 
 function nonEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

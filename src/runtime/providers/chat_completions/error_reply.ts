@@ -1,5 +1,6 @@
 import type { ProviderReason } from "../../../core/errors.ts";
 import { headOf } from "../../../core/text/truncate.ts";
+import { isObject } from "../../../core/json.ts";
 
 /** Words of a server that are kept, in bytes. */
 const MAX_DETAIL_BYTES = 2048;
@@ -126,8 +127,4 @@ function parseLoosely(body: string): unknown {
 function titleOf(html: string): string {
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(html)?.[1]?.trim();
   return title === undefined || title === "" ? "an HTML page" : `an HTML page: ${title}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
