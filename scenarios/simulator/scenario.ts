@@ -52,6 +52,10 @@ const OUTCOME = v.strictObject({
   status: v.picklist(["completed", "blocked", "failed", "cancelled", "not_started"]),
   verification: v.optional(v.picklist(["passed", "failed", "not_configured", "not_run"])),
   denials: v.optional(v.number(), 0),
+  /** Tokens that must be counted. */
+  tokens: v.optional(v.number()),
+  /** How many of them must be estimates. */
+  estimated: v.optional(v.union([v.number(), v.literal("all")])),
   /** Paths that must have changed, and no others. */
   changes: v.optional(v.array(v.string()), []),
   /** Expressions that the answer must match. */
@@ -64,6 +68,8 @@ const SCENARIO = v.strictObject({
   description: v.string(),
   /** Folder below `scenarios/fixtures` that the repository is made from; null for a small one. */
   fixture: v.nullable(v.string()),
+  /** A program that the scenario needs besides Git and Deno. */
+  needs: v.optional(v.string()),
   goal: v.string(),
   /** Further arguments of `fluzo run`. */
   arguments: v.optional(v.array(v.string()), []),

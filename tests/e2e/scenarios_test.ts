@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { loadScenario, type Scenario } from "../../scenarios/simulator/scenario.ts";
 import { startSimulator } from "../../scenarios/simulator/simulator.ts";
 import { TestFluzo } from "../support/fluzo.ts";
+import { testWith } from "../support/tools.ts";
 import type { TestFolder } from "../support/repository.ts";
 
 const FOLDER = new URL("../../scenarios/", import.meta.url);
@@ -17,17 +18,19 @@ interface Result {
   readonly changes?: readonly { readonly path: string }[];
   readonly denials?: readonly unknown[];
   readonly diff?: string;
+  readonly consumption?: { readonly tokens: number; readonly estimatedTokens: number };
   readonly task_id: string | null;
 }
 
 for (const name of NAMES) {
-  Deno.test(`scenario ${name}`, async () => {
-    const scenario = await loadScenario(new URL(name, FOLDER));
+  const scenario = await loadScenario(new URL(name, FOLDER));
+  testWith(scenario.needs ?? "git", `scenario ${name}`, async () => {
     using fluzo = new TestFluzo();
     makeRepository(fluzo.repository, scenario);
     await using simulator = startSimulator(scenario.steps);
     await fluzo.setUp(simulator.baseUrl, { config: scenario.config });
-    const judge = name === "typescript_bug_fix.json" ? await judgeBugFix(fluzo.repository) : null;
+    const repair = REPAIRS[name];
+    const judge = repair === undefined ? null : await judgeRepair(fluzo.repository, repair);
     const run = await fluzo.run("run", scenario.goal, "--output", "json", ...scenario.arguments);
     simulator.verify();
     const { outcome } = scenario;
@@ -68,35 +71,64 @@ function filesOf(folder: URL, prefix = ""): Record<string, string> {
   return files;
 }
 
+/** What a repair must have done, judged by means of its own. */
+interface Repair {
+  readonly test: readonly string[];
+  /** What the failing test prints. */
+  readonly failure: RegExp;
+  readonly testFile: string;
+  readonly sourceFile: string;
+  readonly diff: readonly RegExp[];
+}
+
+const REPAIRS: Readonly<Record<string, Repair>> = {
+  "typescript_bug_fix.json": {
+    test: ["deno", "test", "--no-check"],
+    failure: /rock-roll-live/,
+    testFile: "tests/slug_test.ts",
+    sourceFile: "src/slug.ts",
+    diff: [/-\s+\.replace\(\/\[\^a-z0-9\]\/g/, /\+\s+\.replace\(\/\[\^a-z0-9\]\+\/g/],
+  },
+  "rust_bug_fix.json": {
+    test: ["cargo", "test", "--offline", "--quiet"],
+    failure: /keeps_the_end_of_a_range_that_contains_another/,
+    testFile: "tests/merge.rs",
+    sourceFile: "src/lib.rs",
+    diff: [/-.*last\.1 = end,/, /\+.*last\.1 = last\.1\.max\(end\),/],
+  },
+};
+
 /**
- * Judges the bug fix by its own means: the tests fail before and pass after, the tests themselves
- * are untouched, and exactly one source file differs from the commit.
+ * Judges a repair by its own means: the tests fail before and pass after, the tests themselves are
+ * untouched, and exactly one source file differs from the commit.
  */
-async function judgeBugFix(folder: TestFolder): Promise<(result: Result) => Promise<void>> {
-  const testsBefore = folder.read("tests/slug_test.ts");
-  const before = await runTests(folder);
+async function judgeRepair(
+  folder: TestFolder,
+  repair: Repair,
+): Promise<(result: Result) => Promise<void>> {
+  const testsBefore = folder.read(repair.testFile);
+  const before = await runTests(folder, repair);
   assert.equal(before.success, false, "the fixture must fail before the fix");
-  assert.match(before.output, /rock-roll-live/);
+  assert.match(before.output, repair.failure);
   return async (result) => {
-    const after = await runTests(folder);
+    const after = await runTests(folder, repair);
     assert.equal(after.success, true, after.output);
-    assert.equal(folder.read("tests/slug_test.ts"), testsBefore);
+    assert.equal(folder.read(repair.testFile), testsBefore);
     const changed = folder.git("status", "--porcelain", "--untracked-files=all").trim().split("\n");
-    assert.deepEqual(changed.map((line) => line.trim()), ["M src/slug.ts", "?? .fluzo"]);
-    assert.match(result.diff ?? "", /-\s+\.replace\(\/\[\^a-z0-9\]\/g/);
-    assert.match(result.diff ?? "", /\+\s+\.replace\(\/\[\^a-z0-9\]\+\/g/);
+    assert.deepEqual(changed.map((line) => line.trim()), [`M ${repair.sourceFile}`, "?? .fluzo"]);
+    for (const pattern of repair.diff) assert.match(result.diff ?? "", pattern);
   };
 }
 
 async function runTests(
   folder: TestFolder,
+  { test }: Repair,
 ): Promise<{ readonly success: boolean; readonly output: string }> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--no-check"],
-    cwd: folder.path,
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-  }).output();
+  const [program = "", ...args] = test;
+  const { success, stdout, stderr } = await new Deno.Command(
+    program === "deno" ? Deno.execPath() : program,
+    { args, cwd: folder.path, env: { NO_COLOR: "1" }, stdin: "null" },
+  ).output();
   const decoder = new TextDecoder();
   return { success, output: decoder.decode(stdout) + decoder.decode(stderr) };
 }

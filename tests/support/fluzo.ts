@@ -39,6 +39,7 @@ export class TestFluzo implements Disposable {
         DENO_DIR: denoDirectory(),
         DENO_NO_UPDATE_CHECK: "1",
         GIT_CONFIG_GLOBAL: "/dev/null",
+        ...toolChainHomes(),
         ...this.#variables,
       },
       stdin: "null",
@@ -88,4 +89,19 @@ function denoDirectory(): string {
   if (given !== undefined) return given;
   const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
   return `${cache}/deno`;
+}
+
+/** Where tool chains of the real home are: the test's own home has none. */
+function toolChainHomes(): Readonly<Record<string, string>> {
+  const home = Deno.env.get("HOME") ?? "";
+  return Object.fromEntries(
+    [["RUSTUP_HOME", ".rustup"], ["CARGO_HOME", ".cargo"]].flatMap(([name = "", folder]) => {
+      const path = Deno.env.get(name) ?? `${home}/${folder}`;
+      try {
+        return Deno.statSync(path).isDirectory ? [[name, path]] : [];
+      } catch {
+        return [];
+      }
+    }),
+  );
 }
