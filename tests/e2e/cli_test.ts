@@ -352,3 +352,74 @@ Deno.test("a secret is in no file, no output and no child, though a run provokes
   assert.match(childOutput, /PATH=/);
   assert.doesNotMatch(childOutput, /MY_GATEWAY_TOKEN/);
 });
+
+Deno.test("session list, session open and replay show what happened and change nothing", async () => {
+  using fluzo = new TestFluzo();
+  fluzo.repository.commit({ "a.txt": "one\n" });
+  await using simulator = startSimulator([
+    calls("read", { path: "a.txt" }),
+    calls("shell", { script: "true" }, "c2"),
+    says("It is one."),
+  ]);
+  await fluzo.setUp(simulator.baseUrl);
+  const ran = JSON.parse((await fluzo.must("run", "look", "--yolo", "--output", "json")).stdout);
+  const before = fluzo.repository.git("status", "--porcelain", "--ignored");
+  const sessions = await fluzo.must("session", "list");
+  assert.match(sessions.stdout, new RegExp(`^${ran.session_id} .* 1 task, \\d+ messages +look\n$`));
+  const session = await fluzo.must("session", "open", ran.session_id);
+  assert.match(session.stdout, /You\nlook/);
+  assert.match(session.stdout, /read \{"path":"a\.txt"\}/);
+  assert.match(session.stdout, /Fluzo\nIt is one\.\n$/);
+  const first = await fluzo.must("replay", ran.task_id);
+  const second = await fluzo.must("replay", ran.task_id);
+  assert.equal(first.stdout, second.stdout, "the same events, the same timeline");
+  const order = [
+    "task created, YOLO: look",
+    "request sent",
+    "asked: read: read a.txt",
+    "intent recorded",
+    "performing",
+    "asked: shell",
+    "process ",
+    "ok: Exit code 0",
+    "task ended: completed",
+  ];
+  let at = 0;
+  for (const words of order) {
+    const found = first.stdout.indexOf(words, at);
+    assert.ok(found >= at, `${words} is missing or out of order:\n${first.stdout}`);
+    at = found;
+  }
+  const replay = JSON.parse((await fluzo.must("replay", ran.task_id, "--output", "json")).stdout);
+  assert.equal(replay.events.length, first.stdout.trim().split("\n").length, "one line an event");
+  assert.equal(fluzo.repository.git("status", "--porcelain", "--ignored"), before);
+  for (const args of [["session", "open", "ses_0"], ["replay", "task_0"], ["task", "show", "x"]]) {
+    assert.equal((await fluzo.run(...args)).code, 36, args.join(" "));
+  }
+});
+
+Deno.test("completions know every command and its options", async () => {
+  using fluzo = new TestFluzo();
+  const complete = (words: string[]) => {
+    const script = `${bash.stdout}
+COMP_WORDS=(${words.map((word) => `"${word}"`).join(" ")}); COMP_CWORD=${words.length - 1}
+_fluzo; printf '%s\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = new Deno.Command("bash", { args: ["-c", script] }).outputSync();
+    return new TextDecoder().decode(stdout).trim().split("\n");
+  };
+  const bash = await fluzo.must("completions", "bash");
+  assert.ok(complete(["fluzo", ""]).includes("doctor"));
+  assert.deepEqual(complete(["fluzo", "task", "s"]), ["show"]);
+  assert.deepEqual(complete(["fluzo", "run", "--allow-"]), [
+    "--allow-exec",
+    "--allow-shell",
+    "--allow-touch",
+  ]);
+  assert.deepEqual(complete(["fluzo", "task", "list", "--a"]), ["--all"]);
+  assert.match(
+    (await fluzo.must("completions", "fish")).stdout,
+    /complete -c fluzo .*-l allow-exec -r/,
+  );
+  assert.match((await fluzo.must("completions", "zsh")).stdout, /^#compdef fluzo/);
+  assert.equal((await fluzo.run("completions", "csh")).code, 2);
+});

@@ -75,6 +75,8 @@ export type Query =
     readonly limit: number;
   }
   | { readonly type: "list_sessions"; readonly cursor: string | null; readonly limit: number }
+  /** The newest messages of a session, at most `maxBytes` of them. */
+  | { readonly type: "read_session"; readonly sessionId: SessionId; readonly maxBytes: number }
   | {
     readonly type: "list_events";
     readonly taskId: TaskId;
@@ -88,6 +90,11 @@ export interface QueryReplies {
   readonly show_task: TaskDetail;
   readonly list_operations: Page<OperationDetail>;
   readonly list_sessions: Page<SessionSummary>;
+  readonly read_session: {
+    readonly messages: readonly Message[];
+    /** Older messages were left out. */
+    readonly cut: boolean;
+  };
   readonly list_events: Page<EventEnvelope>;
   /** The content as text; bytes that are not UTF-8 are replaced. */
   readonly read_artifact: { readonly text: string };

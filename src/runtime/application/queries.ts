@@ -6,6 +6,9 @@ import type { JournalReader } from "../storage/journal.ts";
 /** Entries one page may have. */
 const MAX_PAGE = 200;
 
+/** Content of one answer about a session, in bytes. */
+const MAX_SESSION_BYTES = 4 << 20;
+
 /** Answers queries from the journal. It never executes anything. */
 export async function answerQuery<T extends Query["type"]>(
   reader: JournalReader,
@@ -36,6 +39,16 @@ async function answer(
       });
     case "list_sessions":
       return await reader.sessions(query.cursor, bounded(query.limit));
+    case "read_session": {
+      const read = await reader.messages(
+        query.sessionId,
+        Math.min(query.maxBytes, MAX_SESSION_BYTES),
+      );
+      if (!read.ok) return read;
+      return read.value.messages.length === 0
+        ? err({ type: "not_found", what: "session", id: query.sessionId })
+        : read;
+    }
     case "list_events":
       return await reader.events(query.taskId, {
         afterSequence: query.afterSequence,

@@ -1,0 +1,47 @@
+import type { EventEnvelope } from "../../core/events/envelope.ts";
+import { timeline } from "../../core/events/timeline.ts";
+import type { FluzoError } from "../../core/errors.ts";
+import type { Page } from "../../core/port/read_models.ts";
+import type { Result } from "../../core/result.ts";
+import type { CommandInput } from "../command_line.ts";
+import { commandContext } from "../composition.ts";
+import { safeText } from "../output/safe_text.ts";
+import { failWith, succeedWith } from "./_finish.ts";
+import { inspectTask } from "./_inspection.ts";
+
+/** Events of one page. */
+const PAGE = 200;
+
+/** `fluzo replay ID`: reads events, and nothing but events. */
+export async function run(input: CommandInput): Promise<number> {
+  const context = commandContext(input.flags);
+  const found = await inspectTask(input);
+  if (!found.ok) return await failWith(context, found.error);
+  const { taskId, task } = found.value;
+  await using journal = found.value.journal;
+  const events: EventEnvelope[] = [];
+  for (let afterSequence = 0, more = true; more;) {
+    const page: Result<Page<EventEnvelope>, FluzoError> = await journal.query({
+      type: "list_events",
+      taskId,
+      afterSequence,
+      limit: PAGE,
+    });
+    if (!page.ok) return await failWith(context, page.error);
+    events.push(...page.value.items);
+    afterSequence = page.value.items.at(-1)?.sequence ?? afterSequence;
+    more = page.value.next !== null;
+  }
+  const lines = timeline(events);
+  const end = task.derived === null
+    ? ""
+    : "(the process that ran this is gone: what is not recorded here is not known)\n";
+  return await succeedWith(context, {
+    text: lines.map(({ sequence, wallMs, text }) =>
+      `${String(sequence).padStart(6)}  ${new Date(wallMs).toISOString().slice(11, 23)}  ${
+        safeText(text).replaceAll("\n", " ")
+      }\n`
+    ).join("") + end,
+    json: { type: "replay", task_id: taskId, derived: task.derived, events },
+  });
+}
