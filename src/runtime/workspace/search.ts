@@ -42,6 +42,9 @@ export async function searchFiles(scope: Scope, options: SearchOptions): Promise
     maxDepth: Infinity,
     skips: search.skips,
     expired: () => search.expired(),
+    onBound: () => {
+      search.cut = "files";
+    },
   });
   for (const entry of found) {
     if (!matchesGlob(entry.path)) continue;

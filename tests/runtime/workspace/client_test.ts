@@ -50,3 +50,14 @@ Deno.test("startWorkspaceWorker() refuses a request before the workspace is open
   assert.ok(!reply.ok);
   assert.match(reply.error.detail, /not open/);
 });
+
+Deno.test("startWorkspaceWorker() counts its wait from the latest answer", async () => {
+  // Each answer takes most of the wait; all of them together take several.
+  const module = workerOf(
+    `self.onmessage = ({ data }) => {
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+       self.postMessage({ id: data.id, result: { ok: true, value: [] } });
+     };`,
+  );
+  assert.deepEqual(await reasons({ module, requestTimeoutMs: 1_000 }, 4), ["ok", "ok", "ok", "ok"]);
+});

@@ -25,6 +25,18 @@ Deno.test("a linked worktree's .git file and the folder it names are protected",
     },
     "protected_path",
   );
+  // Hooks and configuration of the repository itself run programs.
+  await workspace.read("store/config");
+  folder.write("store/worktrees/x/commondir", "../..\n");
+  await workspace.refused({ type: "read", path: "store/config", ...PART }, "protected_path");
+  await workspace.refused(
+    {
+      type: "plan",
+      operationId: "op_1" as never,
+      change: { type: "create", path: "store/hooks/pre-commit", content: "x" },
+    },
+    "protected_path",
+  );
   await workspace.read("plain");
 });
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { MAX_DISCOVERED } from "../../../src/runtime/workspace/_discover.ts";
 import { MAX_MATCH_CHARACTERS } from "../../../src/runtime/workspace/search.ts";
 import { TestWorkspace } from "../../support/workspace.ts";
 
@@ -124,4 +125,15 @@ Deno.test("searchFiles() refuses patterns it cannot take", async () => {
   ) await workspace.refused(request(query), "invalid_pattern");
   await workspace.refused(request({ pattern: "x", path: "missing" }), "not_found");
   await workspace.refused(request({ pattern: "x", path: "../x" }), "outside_workspace");
+});
+
+Deno.test("searchFiles() and listEntries() say when there are too many names", async () => {
+  await using workspace = await TestWorkspace.open();
+  workspace.folder.write("a", "needle\n");
+  const names = Array.from({ length: MAX_DISCOVERED }, (_, i) => `missing${i}\0`).join("");
+  const candidates = new TextEncoder().encode(`a\0${names}`);
+  const result = await workspace.ok({ ...request({ pattern: "needle" }), candidates });
+  assert.deepEqual([result.matches.length, result.cut], [1, "files"]);
+  const list = await workspace.ok({ type: "list", path: ".", depth: 1, maxEntries: 9, candidates });
+  assert.deepEqual([list.entries.length, list.cut], [1, true]);
 });
