@@ -90,3 +90,35 @@ Deno.test("hard links that lead to nothing protected can be read", async () => {
   Deno.linkSync(`${workspace.folder.path}/a.txt`, `${workspace.folder.path}/b.txt`);
   assert.equal((await workspace.read("b.txt")).text, "x");
 });
+
+Deno.test("a protected folder inside the workspace hides all that is in it", async () => {
+  await using workspace = await TestWorkspace.open();
+  const { folder } = workspace;
+  folder.write("config/fluzo/deep/auth.toml", "needle\n");
+  folder.write("config/other", "needle\n");
+  Deno.symlinkSync("config/fluzo", `${folder.path}/alias`);
+  await workspace.ok({
+    type: "open",
+    root: folder.path,
+    protectedPaths: [`${folder.path}/config/fluzo`],
+  });
+  for (const path of ["config/fluzo/deep/auth.toml", "alias/deep/auth.toml"]) {
+    await workspace.refused({ type: "read", path, ...PART }, "protected_path");
+  }
+  for (
+    const candidates of [null, new TextEncoder().encode("config/fluzo/deep/x\0config/other\0")]
+  ) {
+    const { matches } = await workspace.ok({
+      type: "search",
+      pattern: "needle",
+      mode: "literal",
+      caseSensitive: true,
+      path: ".",
+      glob: null,
+      maxMatches: 9,
+      maxBytes: 999,
+      candidates,
+    });
+    assert.deepEqual(matches.map(({ path }) => path), ["config/other"]);
+  }
+});
