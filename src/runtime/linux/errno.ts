@@ -67,6 +67,12 @@ function codeOf(errno: number): ErrnoCode {
   return (NAMES as Readonly<Record<number, ErrnoCode>>)[errno] ?? "OTHER";
 }
 
+/** True for the error numbers that say a path leads to nothing. Costs no exception. */
+export function isAbsence(errno: number): boolean {
+  const code = codeOf(errno);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
 /** Passes a result through, or throws the `LinuxError` of a call that returned -1. */
 export function checked(call: string, result: number): number {
   if (result >= 0) return result;

@@ -1,5 +1,5 @@
 import { cString } from "./_c_string.ts";
-import { checked, LinuxError } from "./errno.ts";
+import { checked, isAbsence, LinuxError } from "./errno.ts";
 import { libc, readErrno } from "./libc.ts";
 import { AT_FDCWD } from "./openat2.ts";
 import type { OwnedFd } from "./owned_fd.ts";
@@ -61,9 +61,9 @@ export function statAt(
   const at = directory === AT_FDCWD ? AT_FDCWD : directory.number;
   const flags = options.follow === true ? 0 : AT_SYMLINK_NOFOLLOW;
   if (libc().statx(at, cString(name), flags, STATX_BASIC_AND_BTIME, buffer) >= 0) return decode();
-  const error = new LinuxError("statx", readErrno());
-  if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-  throw error;
+  const errno = readErrno();
+  if (isAbsence(errno)) return null;
+  throw new LinuxError("statx", errno);
 }
 
 /** True when both describe the same file of the same device. */

@@ -45,6 +45,8 @@ export interface DiscoverOptions {
   readonly skips: Skips;
   /** Says when to stop looking; asked before each entry. */
   readonly expired: () => boolean;
+  /** Called when more than `MAX_DISCOVERED` entries would have come. */
+  readonly onBound: () => void;
 }
 
 /**
@@ -93,7 +95,8 @@ function* walkFolder(scope: Scope, step: WalkStep): Generator<Found, void> {
     .map((entry) => ({ ...entry, shown: displayName(entry.name) }))
     .sort((a, b) => compare(a.shown.text, b.shown.text));
   for (const entry of entries) {
-    if (step.budget.left-- <= 0 || step.expired()) return;
+    if (step.expired()) return;
+    if (step.budget.left-- <= 0) return step.onBound();
     const { text, utf8 } = entry.shown;
     if (hidden(text, skips)) continue;
     const kind = entry.kind ?? statAt(directory, entry.name)?.kind ?? "other";
@@ -181,7 +184,8 @@ function* fromCandidates(
   using _folders = folders;
   let left = MAX_DISCOVERED;
   for (const candidate of parseCandidates(options.candidates, base)) {
-    if (left-- <= 0 || options.expired()) return;
+    if (options.expired()) return;
+    if (left-- <= 0) return options.onBound();
     const { bytes, text, utf8 } = candidate;
     const names = text.split("/");
     if (names.some((name) => name === ".." || isProtectedName(name))) {

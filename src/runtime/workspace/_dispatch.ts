@@ -1,5 +1,6 @@
 import type { OperationId } from "../../core/ids.ts";
 import { applyPlan } from "./apply.ts";
+import { MAX_FILE_BYTES } from "./_content.ts";
 import { Guard } from "./_guard.ts";
 import { listEntries } from "./list.ts";
 import { type Plan, planChange } from "./plan.ts";
@@ -13,6 +14,9 @@ import { openWorkspace, type Workspace } from "./_workspace.ts";
 
 /** Plans that wait for a decision; the user answers them one by one. */
 const MAX_PLANS = 64;
+
+/** Of new content that waits with them: a few of the largest files. */
+const MAX_PLANNED_BYTES = 4 * MAX_FILE_BYTES;
 
 /** The state of one worker and the way from a request to its operation. */
 export class Dispatcher {
@@ -66,6 +70,11 @@ export class Dispatcher {
       refuse("io", change.path, `${MAX_PLANS} changes are waiting already`);
     }
     const { plan, shown } = await planChange(this.#scope(change.path), operationId, change);
+    let bytes = contentBytes(plan);
+    for (const waiting of this.#plans.values()) bytes += contentBytes(waiting);
+    if (bytes > MAX_PLANNED_BYTES) {
+      refuse("too_large", change.path, `${bytes} bytes of changes would wait`);
+    }
     this.#plans.set(operationId, plan);
     return shown;
   }
@@ -82,6 +91,10 @@ export class Dispatcher {
     const workspace = this.#workspace ?? refuse("io", path, "The workspace is not open");
     return { workspace, guard: new Guard(workspace) };
   }
+}
+
+function contentBytes(plan: Plan): number {
+  return "content" in plan ? plan.content.length : 0;
 }
 
 /** The path a refusal is about, for errors that do not know it. */

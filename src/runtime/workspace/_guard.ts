@@ -114,7 +114,7 @@ export class Guard {
       using folder = openFolder(place.base, place.path);
       // Protected and unreadable: what is in it cannot be told from the file that is asked for.
       if (folder === null) left = 0;
-      else visit(folder, true);
+      else visit(folder, place.path === ".git");
     }
     return { inodes, complete: left > 0 };
   }
@@ -170,7 +170,12 @@ function protectedPlaces(workspace: Workspace): ProtectedPlace[] {
   }
   const gitFolder = gitPointer(workspace.root);
   if (gitFolder !== null) {
-    add(gitFolder.startsWith("/") ? AT_FDCWD : workspace.root, gitFolder, true);
+    const base = gitFolder.startsWith("/") ? AT_FDCWD : workspace.root;
+    add(base, gitFolder, true);
+    // The repository that the worktree belongs to: its configuration and hooks run programs.
+    const common = readPointer(base, `${gitFolder}/commondir`)?.trim();
+    if (common?.startsWith("/")) add(AT_FDCWD, common, true);
+    else if (common) add(base, `${gitFolder}/${common}`, true);
   }
   return places;
 }
@@ -178,11 +183,18 @@ function protectedPlaces(workspace: Workspace): ProtectedPlace[] {
 /** The folder that the `.git` file of a linked worktree names. */
 function gitPointer(root: OwnedFd): string | null {
   if (statAt(root, ".git")?.kind !== "file") return null;
-  const buffer = new Uint8Array(MAX_POINTER_BYTES);
-  using file = openat2(root, ".git", {
-    flags: O_RDONLY | O_NONBLOCK | O_NOFOLLOW,
-    resolve: 0,
-  });
-  const text = new TextDecoder().decode(buffer.subarray(0, readSome(file, buffer)));
-  return /^gitdir: ([^\n\0]+)/.exec(text)?.[1] ?? null;
+  return /^gitdir: ([^\n\0]+)/.exec(readPointer(root, ".git") ?? "")?.[1] ?? null;
+}
+
+/** The start of a small file of Git's, or null when it cannot be read. */
+function readPointer(base: OwnedFd | typeof AT_FDCWD, path: string): string | null {
+  try {
+    using file = openat2(base, path, { flags: O_RDONLY | O_NONBLOCK | O_NOFOLLOW, resolve: 0 });
+    const buffer = new Uint8Array(MAX_POINTER_BYTES);
+    const text = new TextDecoder().decode(buffer.subarray(0, readSome(file, buffer)));
+    return text.includes("\0") ? null : text;
+  } catch (error) {
+    if (error instanceof LinuxError) return null;
+    throw error;
+  }
 }

@@ -4,8 +4,8 @@ import { refuse } from "./_refusal.ts";
 const MAX_PATTERN_CHARACTERS = 1_000;
 
 /**
- * Finds the next line at or after `from` that matches, or null. `from` is a place in `text`; the
- * line's own bounds come back.
+ * Finds the next line at or after `from` that matches, or null. `from` is a place in `text`, whose
+ * lines end in LF; the line's own bounds come back.
  */
 export type LineFinder = (
   text: string,
@@ -86,8 +86,7 @@ async function regexFinder(pattern: string, caseSensitive: boolean): Promise<Lin
 function lineAround(text: string, at: number): { readonly start: number; readonly end: number } {
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const newline = text.indexOf("\n", at);
-  const end = newline < 0 ? text.length : newline;
-  return { start, end: end > start && text[end - 1] === "\r" ? end - 1 : end };
+  return { start, end: newline < 0 ? text.length : newline };
 }
 
 /** Where the line after the one that ends at `end` starts; past the text when there is none. */

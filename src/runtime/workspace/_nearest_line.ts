@@ -16,7 +16,7 @@ const FOLDS: readonly Fold[] = [
     difference: "indentation",
     apply: (line) => line.trimStart(),
   },
-  { difference: "tabs and spaces", apply: (line) => line.replace(/[\s\u00A0]+/g, " ") },
+  { difference: "tabs and spaces", apply: (line) => line.replace(/(\S)\s+(?=\S)/g, "$1 ") },
   {
     difference: "quotes",
     apply: (line) => line.replace(/[\u2018\u2019\u201A\u201C\u201D\u201E`"]/g, "'"),
@@ -30,6 +30,8 @@ const FOLDS: readonly Fold[] = [
 const MAX_TEXT_CHARACTERS = 2_000_000;
 /** Of a line that is quoted in the answer. */
 const MAX_QUOTED_CHARACTERS = 160;
+/** Lines of the old text that are looked for before settling for one that is only similar. */
+const MAX_ANCHORS = 5;
 /** Share of the old line that must agree at its ends before another line counts as near. */
 const MIN_AGREEMENT = 0.5;
 
@@ -39,32 +41,32 @@ export function describeMiss(text: string, oldText: string): string {
   if (text.length > MAX_TEXT_CHARACTERS) return "The old text does not occur in the file";
   const fileLines = text.split("\n");
   const oldLines = oldText.split("\n");
-  const anchor = longest(oldLines);
-  const at = nearestTo(oldLines[anchor] ?? "", fileLines);
-  if (at === null) return "The old text does not occur in the file, and no line is close to it";
-  for (let i = 0; i < oldLines.length; i++) {
-    const number = at - anchor + i;
+  const start = nearestStart(oldLines, fileLines);
+  if (start === null) return "The old text does not occur in the file, and no line is close to it";
+  const end = fileLines.length - (text.endsWith("\n") ? 1 : 0);
+  for (const [i, old] of oldLines.entries()) {
+    const number = start + i;
     const line = fileLines[number];
-    const old = oldLines[i] ?? "";
-    if (line === undefined) {
-      return `Nearest is line ${at + 1}, but the old text goes past the ${
-        edge(number)
-      } of the file`;
+    if (line === undefined || (number >= end && old !== "")) {
+      const near = Math.min(Math.max(number, 0), end - 1) + 1;
+      return `Nearest is line ${near}, but the old text goes past the ${edge(number)} of the file`;
     }
-    const first = i === 0;
-    const last = i === oldLines.length - 1;
-    if (agrees(line, old, { first, last })) continue;
-    return `Nearest is line ${number + 1}: ${difference(line, old)}; the file has ${quote(line)}`;
+    const place = { first: i === 0, last: i === oldLines.length - 1 };
+    if (agrees(line, old, place)) continue;
+    const what = difference(line, old, place);
+    return `Nearest is line ${number + 1}: ${what}; the file has ${quote(line)}`;
   }
-  return `Nearest is line ${at + 1}, where the text is alike but not the same`;
+  return `Nearest is line ${start + 1}, where the text is alike but not the same`;
+}
+
+/** Where a line stands in the old text. */
+interface Place {
+  readonly first: boolean;
+  readonly last: boolean;
 }
 
 /** The first and last line of an old text may be parts of a line. */
-function agrees(
-  line: string,
-  old: string,
-  place: { readonly first: boolean; readonly last: boolean },
-): boolean {
+function agrees(line: string, old: string, place: Place): boolean {
   if (place.first && place.last) return line.includes(old);
   if (place.first) return line.endsWith(old);
   return place.last ? line.startsWith(old) : line === old;
@@ -74,32 +76,34 @@ function edge(number: number): string {
   return number < 0 ? "start" : "end";
 }
 
-function longest(lines: readonly string[]): number {
-  let best = 0;
-  lines.forEach((line, i) => {
-    if (line.trim().length > (lines[best] ?? "").trim().length) best = i;
-  });
-  return best;
-}
-
 function foldAll(line: string): string {
   return FOLDS.reduce((folded, fold) => fold.apply(folded), line);
 }
 
-/** Index of the file line that comes nearest to `old`, or null. */
-function nearestTo(old: string, lines: readonly string[]): number | null {
-  const target = foldAll(old);
-  if (target === "") return null;
+/**
+ * Index of the file line at which the old text nearly stands, or null; negative when it would begin
+ * before the file. Its longest lines tell most, so they are looked for first.
+ */
+function nearestStart(oldLines: readonly string[], fileLines: readonly string[]): number | null {
+  const anchors = oldLines
+    .map((line, index) => ({ target: foldAll(line), index }))
+    .filter(({ target }) => target !== "")
+    .sort((a, b) => b.target.length - a.target.length)
+    .slice(0, MAX_ANCHORS);
+  const folded = fileLines.map(foldAll);
+  for (const { target, index } of anchors) {
+    const at = folded.findIndex((line) => line.includes(target));
+    if (at >= 0) return at - index;
+  }
   let best: number | null = null;
   let bestScore = MIN_AGREEMENT;
-  for (let i = 0; i < lines.length; i++) {
-    const folded = foldAll(lines[i] ?? "");
-    if (folded.includes(target)) return i;
-    const score = agreement(folded, target);
-    if (score > bestScore) {
-      best = i;
-      bestScore = score;
-    }
+  const [first] = anchors;
+  if (first === undefined) return null;
+  for (const [at, line] of folded.entries()) {
+    const score = agreement(line, first.target);
+    if (score <= bestScore) continue;
+    best = at - first.index;
+    bestScore = score;
   }
   return best;
 }
@@ -115,22 +119,23 @@ function agreement(a: string, b: string): number {
 }
 
 /** Names the folds that are needed to make the lines agree, or where they part. */
-function difference(line: string, old: string): string {
-  if (!foldAll(line).includes(foldAll(old))) {
-    let column = 0;
-    while (column < line.length && line[column] === old[column]) column++;
-    return `differs from column ${column + 1}`;
-  }
-  for (const fold of FOLDS) {
-    if (fold.apply(line).includes(fold.apply(old))) return `differs in ${fold.difference}`;
-  }
-  const needed = FOLDS.filter((left) => {
-    const others = FOLDS.filter((fold) => fold !== left);
-    const apply = (text: string) => others.reduce((folded, fold) => fold.apply(folded), text);
-    return !apply(line).includes(apply(old));
-  });
+function difference(line: string, old: string, place: Place): string {
+  const agreeAfter = (folds: readonly Fold[]) => {
+    const apply = (text: string) => folds.reduce((folded, fold) => fold.apply(folded), text);
+    return agrees(apply(line), apply(old), place);
+  };
+  if (!agreeAfter(FOLDS)) return `differs from column ${commonStart(line, old) + 1}`;
+  const single = FOLDS.find((fold) => agreeAfter([fold]));
+  if (single !== undefined) return `differs in ${single.difference}`;
+  const needed = FOLDS.filter((left) => !agreeAfter(FOLDS.filter((fold) => fold !== left)));
   if (needed.length === 0) return "differs in white space";
   return `differs in ${needed.map((fold) => fold.difference).join(" and ")}`;
+}
+
+function commonStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
 }
 
 function quote(line: string): string {

@@ -8,8 +8,9 @@ import type { WorkspaceFiles, WorkspaceReplies, WorkspaceRequest } from "./proto
 /** Requests that may wait for the worker; a task makes them one at a time. */
 export const MAX_PENDING_REQUESTS = 64;
 /**
- * Longest wait for one answer. Every operation bounds itself far below this; what takes longer is a
- * worker that is gone without a word or stuck in the kernel (a dead network mount).
+ * Longest time without any answer while requests wait. Every operation bounds itself far below this;
+ * what takes longer is a worker that is gone without a word or stuck in the kernel (a dead network
+ * mount). Counted from the latest answer, so that a full queue of slow searches is not a death.
  */
 export const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -39,17 +40,13 @@ export function startWorkspaceWorker(options: WorkspaceWorkerOptions = {}): Work
 
 type AnyResult = Result<WorkspaceReplies[WorkspaceRequest["type"]], WorkspaceError>;
 
-interface Pending {
-  readonly resolve: (result: AnyResult) => void;
-  readonly timer: ReturnType<typeof setTimeout>;
-}
-
 class Client implements WorkspaceWorker {
   readonly #worker: Worker | null;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, (result: AnyResult) => void>();
   readonly #maxPending: number;
   readonly #requestTimeoutMs: number;
   #nextId = 1;
+  #watchdog: ReturnType<typeof setTimeout> | undefined;
   /** Why there is no worker any more; null while there is one. */
   #lost: WorkspaceError | null = null;
 
@@ -87,11 +84,8 @@ class Client implements WorkspaceWorker {
     }
     const id = this.#nextId++;
     const { promise, resolve } = Promise.withResolvers<AnyResult>();
-    const timer = setTimeout(
-      () => this.#lose(`No answer within ${this.#requestTimeoutMs} ms`),
-      this.#requestTimeoutMs,
-    );
-    this.#pending.set(id, { resolve, timer });
+    this.#pending.set(id, resolve);
+    if (this.#pending.size === 1) this.#watch();
     this.#worker?.postMessage({ id, request } satisfies RequestMessage);
     // The worker answers a request of type T with the reply of type T.
     return promise as Promise<Result<WorkspaceReplies[T], WorkspaceError>>;
@@ -107,21 +101,29 @@ class Client implements WorkspaceWorker {
   }
 
   #settle(reply: ReplyMessage): void {
-    const pending = this.#pending.get(reply.id);
-    if (pending === undefined) return;
+    const resolve = this.#pending.get(reply.id);
+    if (resolve === undefined) return;
     this.#pending.delete(reply.id);
-    clearTimeout(pending.timer);
-    pending.resolve(reply.result);
+    this.#watch();
+    resolve(reply.result);
+  }
+
+  /** Starts the wait for the next answer anew, or ends it when none is due. */
+  #watch(): void {
+    clearTimeout(this.#watchdog);
+    if (this.#pending.size === 0) return;
+    this.#watchdog = setTimeout(
+      () => this.#lose(`No answer within ${this.#requestTimeoutMs} ms`),
+      this.#requestTimeoutMs,
+    );
   }
 
   #lose(detail: string): void {
     if (this.#lost !== null) return;
     this.#lost = workspaceError("worker_lost", detail);
     this.#worker?.terminate();
-    for (const { resolve, timer } of this.#pending.values()) {
-      clearTimeout(timer);
-      resolve(err(this.#lost));
-    }
+    clearTimeout(this.#watchdog);
+    for (const resolve of this.#pending.values()) resolve(err(this.#lost));
     this.#pending.clear();
   }
 }

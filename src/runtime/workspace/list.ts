@@ -32,13 +32,16 @@ export async function listEntries(
   const depth = Math.max(1, options.depth);
   const baseDepth = pathParts(options.path).length;
   const listing = new Listing(options.maxEntries);
-  let expired = false;
+  let incomplete = false;
   const found = discover(scope, {
     path: options.path,
     candidates: options.candidates,
     maxDepth: depth,
     skips,
-    expired: () => expired ||= performance.now() > deadlineMs,
+    expired: () => incomplete ||= performance.now() > deadlineMs,
+    onBound: () => {
+      incomplete = true;
+    },
   });
   for (const entry of found) {
     const names = entry.path.split("/");
@@ -48,7 +51,7 @@ export async function listEntries(
     if (names.length <= baseDepth + depth) listing.add(describe(entry));
     if (listing.full) break;
   }
-  return { entries: listing.entries, cut: listing.full || expired, skipped: skips.counts() };
+  return { entries: listing.entries, cut: listing.full || incomplete, skipped: skips.counts() };
 }
 
 function describe(found: Found): ListEntry {

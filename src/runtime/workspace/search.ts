@@ -11,6 +11,7 @@ import { Skips } from "./_skips.ts";
 import { compileGlob, type PathMatcher } from "./glob.ts";
 import type { SearchMatch, SearchResult, WorkspaceRequest } from "./protocol.ts";
 import { locateForRead, openRegular, type Scope } from "./resolve.ts";
+import { toLf } from "./text_format.ts";
 
 /** Of one file. Larger ones are data, and one file must not take the whole time. */
 export const MAX_SEARCHED_FILE_BYTES = 2 * 1024 * 1024;
@@ -41,6 +42,9 @@ export async function searchFiles(scope: Scope, options: SearchOptions): Promise
     maxDepth: Infinity,
     skips: search.skips,
     expired: () => search.expired(),
+    onBound: () => {
+      search.cut = "files";
+    },
   });
   for (const entry of found) {
     if (!matchesGlob(entry.path)) continue;
@@ -178,7 +182,7 @@ class Search {
       this.skips.add("binary");
       return null;
     }
-    return decoder.decode(bytes);
+    return toLf(decoder.decode(bytes));
   }
 
   #searchText(path: string, text: string): void {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import type { WorkspaceReason } from "../../../src/core/errors.ts";
+import type { FileChange } from "../../../src/runtime/workspace/protocol.ts";
+import { countingIds } from "../../support/ids.ts";
 import { TestFolder } from "../../support/repository.ts";
 import { TestWorkspace } from "../../support/workspace.ts";
 
@@ -174,48 +176,73 @@ Deno.test("protected paths outside are refused through aliases inside", async ()
   }, "protected_path");
 });
 
-Deno.test("a folder swapped for a link in a loop never lets anything out", async () => {
+/** Swaps a folder, and a file in another, for links that leave; runs until it is ended. */
+const SWAPPER = `
+  const [outside] = Deno.args;
+  // The worker may make a folder or file where a name is free: steps fail, the loop goes on.
+  const attempt = (step) => { try { step(); } catch { return; } };
+  console.log("ready");
+  for (;;) {
+    attempt(() => Deno.renameSync("d", "e"));
+    attempt(() => Deno.symlinkSync(outside, "d"));
+    attempt(() => Deno.removeSync("d"));
+    attempt(() => Deno.renameSync("e", "d"));
+    attempt(() => Deno.removeSync("e", { recursive: true }));
+    attempt(() => Deno.renameSync("s/f.txt", "s/g.txt"));
+    attempt(() => Deno.symlinkSync(outside + "/f.txt", "s/f.txt"));
+    attempt(() => Deno.removeSync("s/f.txt"));
+    attempt(() => Deno.renameSync("s/g.txt", "s/f.txt"));
+  }
+`;
+/** Enough for each call to meet the swapper in each of its states. */
+const SWAP_ROUNDS = 250;
+
+Deno.test("what is swapped for a link in a loop never lets anything out", async () => {
   using outside = new TestFolder();
   outside.write("f.txt", "outside\n");
   await using workspace = await TestWorkspace.open();
-  workspace.folder.write("d/f.txt", "inside\n");
-  const swapper = new Deno.Command("/bin/sh", {
-    args: [
-      "-c",
-      `i=0; while [ $i -lt 400 ]; do mv d e; ln -s '${outside.path}' d; rm d; mv e d; i=$((i+1)); done`,
-    ],
+  workspace.folder.write("d/f.txt", "inside 0\n");
+  workspace.folder.write("s/f.txt", "inside 0\n");
+  const swapper = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-config", "--allow-all", "-", outside.path],
     cwd: workspace.folder.path,
+    stdin: "piped",
+    stdout: "piped",
     stderr: "null",
   }).spawn();
-  let over = false;
-  const swapping = swapper.status.then(() => {
-    over = true;
-  });
-  let reads = 0;
-  while (!over) {
-    const reply = await workspace.worker.call({
-      type: "read",
-      path: "d/f.txt",
-      firstLine: 1,
-      maxLines: 10,
-      maxBytes: 1000,
-    });
-    if (reply.ok) assert.equal(reply.value.text, "inside");
-    const created = await workspace.worker.call({
-      type: "plan",
-      operationId: `op_${String(reads++).padStart(26, "0")}` as never,
-      change: { type: "create", path: `d/n${reads}`, content: "x" },
-    });
-    if (created.ok) {
-      await workspace.worker.call({
-        type: "apply",
-        operationId: `op_${String(reads - 1).padStart(26, "0")}` as never,
-      });
+  const source = swapper.stdin.getWriter();
+  await source.write(new TextEncoder().encode(SWAPPER));
+  await source.close();
+  const said = swapper.stdout.getReader();
+  await said.read();
+
+  const ids = countingIds();
+  const count = { done: 0, refused: 0 };
+  const attempt = async (change: FileChange): Promise<void> => {
+    const operationId = ids.next("operation");
+    const planned = await workspace.worker.call({ type: "plan", operationId, change });
+    const applied = planned.ok && (await workspace.worker.call({ type: "apply", operationId })).ok;
+    count[applied ? "done" : "refused"]++;
+  };
+  for (let round = 1; round <= SWAP_ROUNDS; round++) {
+    await attempt({ type: "create", path: `d/n${round}`, content: "x" });
+    for (const path of ["d/f.txt", "s/f.txt"]) {
+      const part = { path, firstLine: 1, maxLines: 10, maxBytes: 1000 };
+      const reply = await workspace.worker.call({ type: "read", ...part });
+      count[reply.ok ? "done" : "refused"]++;
+      if (!reply.ok) continue;
+      assert.match(reply.value.text, /^inside/);
+      const { version: { digest: expected } } = reply.value;
+      await attempt({ type: "rewrite", path, expected, content: `inside ${round}\n` });
     }
   }
-  await swapping;
-  assert.ok(reads > 20, `${reads} rounds`);
+  swapper.kill("SIGKILL");
+  await swapper.status;
+  await said.cancel();
+
+  assert.ok(count.done > 20 && count.refused > 20, JSON.stringify(count));
   assert.deepEqual([...Deno.readDirSync(outside.path)].map(({ name }) => name), ["f.txt"]);
+  assert.equal(outside.read("f.txt"), "outside\n");
 });
 
 Deno.test("the worker has no permission but FFI on libc, and its tools work all the same", async () => {
