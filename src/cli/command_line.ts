@@ -30,7 +30,8 @@ export interface PositionalSpec {
 }
 
 export interface CommandModule {
-  run(input: CommandInput): Promise<number>;
+  /** `commands` is the whole catalog, for a command that describes the others. */
+  run(input: CommandInput, commands: readonly CommandSpec[]): Promise<number>;
 }
 
 /** A parsed command line. */

@@ -23,7 +23,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   try {
     const module = await found.command.load();
-    return await module.run(parsed.value);
+    return await module.run(parsed.value, COMMANDS);
   } catch (failure) {
     return await fail(toError(failure), flags.text("output") !== null);
   }

@@ -1,13 +1,15 @@
-import { COMMANDS } from "../catalog.ts";
 import { type CommandInput, type CommandSpec, GLOBAL_FLAGS } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
 import { failWith, succeedWith } from "./_finish.ts";
 
 /** `fluzo completions SHELL`: a script made from the command table. */
-export async function run({ positionals, flags }: CommandInput): Promise<number> {
+export async function run(
+  { positionals, flags }: CommandInput,
+  commands: readonly CommandSpec[],
+): Promise<number> {
   const context = commandContext(flags);
   const shell = positionals[0] ?? "";
-  const text = script(shell);
+  const text = script(shell, commands);
   if (text === null) {
     return await failWith(context, {
       type: "usage",
@@ -18,26 +20,26 @@ export async function run({ positionals, flags }: CommandInput): Promise<number>
   return await succeedWith(context, { text, json: { type: "completions", shell, script: text } });
 }
 
-function script(shell: string): string | null {
+function script(shell: string, commands: readonly CommandSpec[]): string | null {
   switch (shell) {
     case "bash":
-      return bash();
+      return bash(commands);
     case "zsh":
-      return `#compdef fluzo\nautoload -U +X bashcompinit && bashcompinit\n${bash()}`;
+      return `#compdef fluzo\nautoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
     case "fish":
-      return fish();
+      return fish(commands);
     default:
       return null;
   }
 }
 
-function bash(): string {
-  const cases = COMMANDS.map((command) =>
+function bash(commands: readonly CommandSpec[]): string {
+  const cases = commands.map((command) =>
     `    "${command.name}") words="${flagsOf(command).map(({ name }) => `--${name}`).join(" ")}" ;;`
   );
-  const groups = [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0] ?? ""))];
+  const groups = [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""))];
   const second = groups.flatMap((group) => {
-    const words = COMMANDS.flatMap(({ name }) =>
+    const words = commands.flatMap(({ name }) =>
       name.startsWith(`${group} `) ? [name.slice(group.length + 1)] : []
     );
     return words.length === 0 ? [] : [`    "${group}") words="${words.join(" ")}" ;;`];
@@ -46,7 +48,7 @@ function bash(): string {
     "_fluzo() {",
     '  local current="${COMP_WORDS[COMP_CWORD]}" words="" command="${COMP_WORDS[1]}"',
     '  case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in',
-    ...COMMANDS.filter(({ name }) => name.includes(" ")).map(({ name }) =>
+    ...commands.filter(({ name }) => name.includes(" ")).map(({ name }) =>
       `    "${name}") command="${name}" ;;`
     ),
     "  esac",
@@ -63,9 +65,9 @@ function bash(): string {
   ].join("\n");
 }
 
-function fish(): string {
+function fish(commands: readonly CommandSpec[]): string {
   const lines = ["complete -c fluzo -f"];
-  for (const command of COMMANDS) {
+  for (const command of commands) {
     const [first = "", second] = command.name.split(" ");
     const summary = quote(command.summary);
     lines.push(
@@ -83,7 +85,7 @@ function fish(): string {
     }
   }
   const groups = new Set(
-    COMMANDS.flatMap(({ name }) => name.includes(" ") ? [name.split(" ")[0]] : []),
+    commands.flatMap(({ name }) => name.includes(" ") ? [name.split(" ")[0]] : []),
   );
   for (const group of groups) lines.push(`complete -c fluzo -n __fish_use_subcommand -a ${group}`);
   return `${lines.join("\n")}\n`;
