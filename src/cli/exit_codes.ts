@@ -30,6 +30,8 @@ export const EXIT_CODES = {
   workspace_error: 37,
   process_error: 38,
   git_error: 39,
+  stale_answer: 40,
+  wrong_state: 41,
   internal: 70,
   hangup: 129,
   interrupted: 130,
@@ -52,7 +54,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitName, string>> = {
   context_exhausted: "the conversation no longer fits the model's context",
   capacity_exhausted: "no request slot, and none will free itself",
   capacity_wait_timeout: "waited for a request slot as long as the pool allows",
-  no_progress: "the model repeated one call with the same result",
+  no_progress: "the model repeated one call with the same result, or all its calls failed",
   provider_authentication: "the server refused the credentials",
   provider_limited: "the server refused for rate, quota or capacity; never retried",
   provider_redirect: "the server answered with a redirect, which is never followed",
@@ -69,6 +71,8 @@ export const EXIT_MEANINGS: Readonly<Record<ExitName, string>> = {
   workspace_error: "a file operation of the command itself failed",
   process_error: "a program the command itself needs could not be run",
   git_error: "Git failed on something the command itself needs",
+  stale_answer: "the answer came too late, or to something that has changed",
+  wrong_state: "the task is not in a state that allows this",
   internal: "a defect of Fluzo",
   hangup: "ended by SIGHUP, cleanly",
   interrupted: "ended by SIGINT (Ctrl+C), cleanly",
@@ -92,6 +96,9 @@ export function exitFor(error: FluzoError): ExitName {
     case "owner_conflict":
     case "unknown_outcome":
     case "verification_failed":
+    case "no_progress":
+    case "stale_answer":
+    case "wrong_state":
     case "not_found":
     case "internal":
       return error.type;

@@ -20,6 +20,11 @@ export function describeProcess(error: ProcessError): ErrorText {
       };
     case "invalid_environment":
       return { what: `Cannot run ${name}: invalid environment${detail}`, remedy: "" };
+    case "program_changed":
+      return {
+        what: `Not run: what ${name} stands for has changed since it was allowed${detail}`,
+        remedy: "Ask for it again",
+      };
     case "spawn_failed":
       return { what: `Cannot start ${name}${detail}`, remedy: "" };
     case "run_permission":

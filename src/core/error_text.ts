@@ -34,9 +34,9 @@ export function describeError(error: FluzoError): ErrorText {
       return {
         what: `Task ${error.taskId} is blocked: it needs your permission for ${error.scope} ` +
           `(operation ${error.operationId})`,
-        remedy: error.flag === ""
-          ? "Look at it with `fluzo task show`"
-          : `Run it again with ${error.flag}`,
+        remedy: `Answer with \`fluzo task approve ${error.operationId}\` or \`fluzo task deny ` +
+          `${error.operationId}\`, then go on with \`fluzo session resume ${error.taskId}\`` +
+          (error.flag === "" ? "" : `; or run it again with ${error.flag}`),
       };
     case "permission_denied":
       return {
@@ -47,7 +47,9 @@ export function describeError(error: FluzoError): ErrorText {
       return {
         what: `The task used up its budget of ${LIMIT_WORDS[error.limit]}: ` +
           `${error.consumed} of ${error.allowed}`,
-        remedy: `Raise harness.${LIMIT_KEYS[error.limit]} and start again`,
+        remedy:
+          `Give it more with \`fluzo task extend\`, then \`fluzo session resume\`; new tasks ` +
+          `take harness.${LIMIT_KEYS[error.limit]}`,
       };
     case "context_exhausted":
       return {
@@ -83,6 +85,21 @@ export function describeError(error: FluzoError): ErrorText {
           "learned nothing new",
         remedy: "Put the request in other words, or use a stronger model",
       };
+    case "no_progress":
+      return {
+        what: `The model's last ${error.calls} calls all failed or were denied`,
+        remedy: "Look at them with `fluzo task show`, then help it with `fluzo session resume`",
+      };
+    case "stale_answer":
+      return {
+        what: `Cannot answer operation ${error.operationId}: ${error.detail}`,
+        remedy: "`fluzo task show` shows what waits now",
+      };
+    case "wrong_state":
+      return {
+        what: `Cannot ${error.action} task ${error.taskId}: it is ${error.state}`,
+        remedy: error.remedy,
+      };
     case "cancelled":
       return { what: `Cancelled by ${error.by === "user" ? "you" : error.by}`, remedy: "" };
     case "confirmation_required":
@@ -101,8 +118,13 @@ export function describeError(error: FluzoError): ErrorText {
       };
     case "unknown_outcome":
       return {
-        what: `It is not known whether operation ${error.operationId} happened: ${error.detail}`,
-        remedy: "Look at the workspace before you go on; Fluzo does not repeat it by itself",
+        what: [
+          "It is not known whether this happened, and Fluzo does not repeat it by itself:",
+          ...error.operations.map(({ id, scope }) => `  ${id}  ${scope}`),
+        ].join("\n"),
+        remedy:
+          "Look at the workspace, then decide for each: --accept-unknown ID goes on as it is, " +
+          "--retry-unknown ID does it again",
       };
     case "verification_failed":
       return {
@@ -153,6 +175,7 @@ const NOT_FOUND_REMEDIES = {
   session: "`fluzo task list` shows the tasks and their sessions",
   operation: "`fluzo task show` lists the operations of a task",
   grant: "`fluzo task show` lists the grants of a task",
+  message: "It may have reached the model already",
   artifact: "It may belong to another workspace",
   model: "`fluzo config show` lists the configured models",
 } as const;

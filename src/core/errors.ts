@@ -59,6 +59,7 @@ export type ProcessReason =
   | "not_executable"
   | "outside_workspace"
   | "invalid_environment"
+  | "program_changed"
   | "spawn_failed"
   | "run_permission";
 
@@ -181,6 +182,27 @@ export interface RepeatedCallError {
   readonly tool: string;
   readonly times: number;
 }
+/** The model's calls keep failing: nothing moves. */
+export interface NoProgressError {
+  readonly type: "no_progress";
+  /** Calls in a row that failed or were denied. */
+  readonly calls: number;
+}
+/** An answer that came too late, or to something else than what waits now. */
+export interface StaleAnswerError {
+  readonly type: "stale_answer";
+  readonly operationId: string;
+  readonly detail: string;
+}
+/** A command that the state of the task does not allow. */
+export interface WrongStateError {
+  readonly type: "wrong_state";
+  readonly taskId: string;
+  readonly action: string;
+  readonly state: string;
+  /** What can be done instead. */
+  readonly remedy: string;
+}
 export interface CancelledError {
   readonly type: "cancelled";
   readonly by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -198,8 +220,8 @@ export interface OwnerConflictError {
 }
 export interface UnknownOutcomeError {
   readonly type: "unknown_outcome";
-  readonly operationId: string;
-  readonly detail: string;
+  /** Every operation of the task whose outcome is unknown and undecided; never empty. */
+  readonly operations: readonly { readonly id: string; readonly scope: string }[];
 }
 export interface VerificationFailedError {
   readonly type: "verification_failed";
@@ -214,7 +236,14 @@ export interface StorageError {
 }
 export interface NotFoundError {
   readonly type: "not_found";
-  readonly what: "task" | "session" | "operation" | "grant" | "artifact" | "model";
+  readonly what:
+    | "task"
+    | "session"
+    | "operation"
+    | "grant"
+    | "artifact"
+    | "model"
+    | "message";
   readonly id: string;
 }
 export interface InternalError {
@@ -239,6 +268,9 @@ export type FluzoError =
   | ProcessError
   | GitError
   | RepeatedCallError
+  | NoProgressError
+  | StaleAnswerError
+  | WrongStateError
   | CancelledError
   | ConfirmationRequiredError
   | OwnerConflictError

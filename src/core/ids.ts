@@ -18,6 +18,7 @@ const PREFIXES = {
   snapshot: "cfg",
   instance: "own",
   command: "cmd",
+  intervention: "say",
 } as const;
 
 /** What an id can name. */
@@ -37,6 +38,7 @@ export type EventId = Id<"event">;
 export type SnapshotId = Id<"snapshot">;
 export type InstanceId = Id<"instance">;
 export type CommandId = Id<"command">;
+export type InterventionId = Id<"intervention">;
 
 /** Makes ids. Injected, so tests and replays are deterministic. */
 export interface IdSource {

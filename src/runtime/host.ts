@@ -1,6 +1,7 @@
 import type { Clock, Timers } from "../core/clock.ts";
 import type { FluzoError, OwnerConflictError, StorageError } from "../core/errors.ts";
 import { FluzoFailure } from "../core/errors.ts";
+import type { TaskId } from "../core/ids.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { createRedactor } from "../core/text/redactor.ts";
@@ -8,12 +9,15 @@ import { AdmissionQueue } from "./admission/admission_queue.ts";
 import { executeCommand } from "./application/commands.ts";
 import { answerQuery } from "./application/queries.ts";
 import { recordInterrupted } from "./application/recovery.ts";
+import { TaskAnswers } from "./application/task_answers.ts";
+import { TaskSteering } from "./application/task_steering.ts";
 import { TaskService } from "./application/task_service.ts";
 import { UpdateHub } from "./application/update_hub.ts";
 import { ConsentStore } from "./consent/consent_store.ts";
 import { resolveCredential } from "./consent/credentials.ts";
 import { admissionLimits, findChatModel } from "./execution/model_plan.ts";
 import { readStatus, readTracking } from "./git/repository.ts";
+import { restingJournal } from "./execution/task_journal.ts";
 import { OwnedGroups } from "./processes/owned_groups.ts";
 import { ChatCompletionsAdapter } from "./providers/chat_completions/adapter.ts";
 import { ProviderGateway } from "./providers/gateway.ts";
@@ -123,10 +127,22 @@ function runningHost(
     telemetry,
   });
   const defects: FluzoError[] = [];
-  const tasks = new TaskService(taskSetup(world, gateway), (error) => defects.push(error));
+  const tasks = new TaskService(taskSetup(world, gateway), {
+    reader: store,
+    onDefect: (error) => defects.push(error),
+  });
+  const services = {
+    reader: store,
+    ids,
+    resting: restingJournal({ writer: store, updates: world.updates, clock, ids }),
+    attemptOf: (taskId: TaskId) => tasks.attemptOf(taskId),
+  };
+  const steering = new TaskSteering(services);
+  const handlers = { tasks, answers: new TaskAnswers(services), steering };
+  const sources = { reader: store, queued: (taskId: TaskId) => steering.queued(taskId) };
   const port: ApplicationPort = {
-    execute: (command) => executeCommand(tasks, command),
-    query: (query) => answerQuery(store, query),
+    execute: (command) => executeCommand(handlers, command),
+    query: (query) => answerQuery(sources, query),
     subscribe: (taskId) => world.updates.subscribe(taskId),
   };
   let closing: Promise<void> | null = null;

@@ -2,17 +2,18 @@ import type { Clock, Timers } from "../core/clock.ts";
 import type { FluzoError } from "../core/errors.ts";
 import type { IdSource, TaskId, WorkspaceId } from "../core/ids.ts";
 import { ok, type Result } from "../core/result.ts";
+import { parseExecGrant } from "../core/policy/grant_request.ts";
 import type { Redactor } from "../core/text/redactor.ts";
 import type { Telemetry } from "../core/telemetry/telemetry.ts";
 import type { AdmissionQueue } from "./admission/admission_queue.ts";
-import type { TaskSetup } from "./application/task_service.ts";
+import type { PlanRequest, TaskSetup } from "./application/task_setup.ts";
 import type { UpdateHub } from "./application/update_hub.ts";
 import { CONFIG_FILE } from "./config/load.ts";
 import { fingerprintOf } from "./consent/consent_store.ts";
 import { DATA_DIRECTORY } from "./data_directory_name.ts";
 import type { AttemptPlan } from "./execution/attempt.ts";
 import { capacityOf, findChatModel, modelEndpoint } from "./execution/model_plan.ts";
-import { userChangeLookup } from "./execution/user_changes.ts";
+import { userChangesOf } from "./execution/user_changes.ts";
 import { type RepositoryView, takeBaseline } from "./execution/workspace_observer.ts";
 import type { Git } from "./git/git_command.ts";
 import {
@@ -85,13 +86,13 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
     instanceId: ids.next("instance"),
     workspace: { type: "workspace_recorded", workspaceId: world.workspaceId, ...identity },
     onTask: world.onTask,
-    plan: (command, made) => Promise.resolve(planAttempt(world, { command, made })),
-    baseline: async () => {
+    plan: (request, made) => planAttempt(world, { request, made }),
+    baseline: async (touched) => {
       const state = await (look ?? readStatus(git, "folders"));
       look = null;
-      return state.ok ? ok(await takeBaseline(toView(state.value), files)) : state;
+      return state.ok ? ok(await takeBaseline(toView(state.value), { files, touched })) : state;
     },
-    services: (baseline) => ({
+    services: (baseline, own) => ({
       clock,
       timers,
       ids,
@@ -109,7 +110,7 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
         git: inspection,
         versions: versionLedger(),
         caps,
-        userChangeAt: userChangeLookup(baseline),
+        userChanges: userChangesOf(baseline, own),
       },
     }),
     snapshot: async () => ({
@@ -132,22 +133,23 @@ type Settings = HostOptions["config"]["settings"];
 
 function planAttempt(
   { options, secrets }: HostWorld,
-  { command, made }: {
-    readonly command: Parameters<TaskSetup["plan"]>[0];
+  { request, made }: {
+    readonly request: PlanRequest;
     readonly made: Parameters<TaskSetup["plan"]>[1];
   },
 ): Result<AttemptPlan, FluzoError> {
   const { settings } = options.config;
-  const modelKey = command.model ?? settings.agent.model;
+  const modelKey = request.model ?? settings.agent.model;
   const model = findChatModel(settings, modelKey);
   if (!model.ok) return model;
   const { harness, policy } = settings;
+  const standing = policy.allow_exec.map(parseExecGrant);
   return ok({
     ...made,
     ...capacityOf(modelKey, model.value),
-    onAsk: command.onAsk,
-    yolo: command.yolo,
-    verification: command.verification ?? settings.verify.command,
+    onAsk: request.onAsk,
+    yolo: request.yolo,
+    verification: request.verification ?? settings.verify.command,
     endpoint: modelEndpoint(modelKey, {
       model: model.value,
       apiKey: secrets.get(modelKey) ?? null,
@@ -155,7 +157,7 @@ function planAttempt(
     contextWindow: model.value.context_window,
     maxOutputTokens: model.value.max_output_tokens,
     maxRetries: harness.provider_retries,
-    limits: {
+    limits: request.limits ?? {
       maxTurns: harness.max_turns,
       maxActiveSeconds: harness.max_active_seconds,
       maxToolCalls: harness.max_tool_calls,
@@ -167,6 +169,7 @@ function planAttempt(
       gitCommit: policy.git_commit,
       gitPush: policy.git_push,
     },
+    standingGrants: standing.flatMap((grant) => grant.ok ? [grant.value] : []),
   });
 }
 

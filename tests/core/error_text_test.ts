@@ -107,6 +107,7 @@ const ERRORS: readonly FluzoError[] = [
   { type: "process", reason: "not_executable", executable: "FACT", detail: "" },
   { type: "process", reason: "outside_workspace", executable: "FACT", detail: "" },
   { type: "process", reason: "invalid_environment", executable: "FACT", detail: "" },
+  { type: "process", reason: "program_changed", executable: "FACT", detail: "" },
   { type: "process", reason: "spawn_failed", executable: "FACT", detail: "" },
   { type: "process", reason: "run_permission", executable: "FACT", detail: "" },
   { type: "git", command: "status", detail: "FACT" },
@@ -115,7 +116,10 @@ const ERRORS: readonly FluzoError[] = [
   { type: "confirmation_required", action: "FACT", flag: "--yes" },
   { type: "owner_conflict", workspace: "FACT", owner: null },
   { type: "owner_conflict", workspace: "FACT", owner: { pid: 7, since: "s", task: "t" } },
-  { type: "unknown_outcome", operationId: "FACT", detail: "d" },
+  { type: "unknown_outcome", operations: [{ id: "FACT", scope: "s" }] },
+  { type: "no_progress", calls: 12 },
+  { type: "stale_answer", operationId: "FACT", detail: "it was answered already" },
+  { type: "wrong_state", taskId: "FACT", action: "resume", state: "completed", remedy: "Wait" },
   { type: "verification_failed", command: "FACT", exitCode: 1 },
   { type: "verification_failed", command: "FACT", exitCode: null },
   { type: "not_found", what: "task", id: "FACT" },
@@ -127,6 +131,7 @@ const WITHOUT_PLACE: ReadonlySet<string> = new Set([
   "budget_exhausted",
   "context_exhausted",
   "cancelled",
+  "no_progress",
 ]);
 
 for (const error of ERRORS) {

@@ -7,6 +7,7 @@ import type {
   AttemptId,
   GrantId,
   InstanceId,
+  InterventionId,
   MessageId,
   OperationId,
   RequestId,
@@ -67,6 +68,35 @@ export type DomainEvent =
     /** The new total, not an increment: applying it twice changes nothing. */
     readonly consumption: Consumption;
   }
+  /** The user gave the task more. The new totals, never below the old ones. */
+  | { readonly type: "limits_extended"; readonly taskId: TaskId; readonly limits: BudgetLimits }
+  /** The user's explicit act for what follows in this task; never a stored default. */
+  | { readonly type: "yolo_set"; readonly taskId: TaskId; readonly on: boolean }
+  // Messages of the user to a task at work, in order until the next safe boundary
+  | {
+    readonly type: "intervention_queued";
+    readonly taskId: TaskId;
+    readonly interventionId: InterventionId;
+    readonly text: string;
+  }
+  | {
+    readonly type: "intervention_edited";
+    readonly taskId: TaskId;
+    readonly interventionId: InterventionId;
+    readonly text: string;
+  }
+  | {
+    readonly type: "intervention_removed";
+    readonly taskId: TaskId;
+    readonly interventionId: InterventionId;
+  }
+  | {
+    readonly type: "intervention_consumed";
+    readonly taskId: TaskId;
+    readonly interventionId: InterventionId;
+    /** The message it became. */
+    readonly messageId: MessageId;
+  }
   // Attempts and what they began from
   | {
     readonly type: "attempt_started";
@@ -74,6 +104,8 @@ export type DomainEvent =
     readonly taskId: TaskId;
     readonly number: number;
     readonly traceId: string;
+    /** Trace of the attempt this one goes on from; null for the first. */
+    readonly previousTraceId: string | null;
     readonly instanceId: InstanceId;
     readonly snapshotId: SnapshotId;
     readonly model: string;
@@ -201,6 +233,12 @@ export type DomainEvent =
     readonly type: "operation_unknown";
     readonly operationId: OperationId;
     readonly detail: string;
+  }
+  /** The user's decision on an unknown outcome. `retried`: the call is made again, as a new one. */
+  | {
+    readonly type: "operation_settled";
+    readonly operationId: OperationId;
+    readonly decision: "accepted" | "retried";
   }
   | {
     readonly type: "operation_cancelled";

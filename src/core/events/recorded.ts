@@ -61,6 +61,12 @@ export function recordedEvent(event: DomainEvent): RecordedEvent {
     case "task_moved":
     case "task_ended":
     case "budget_consumed":
+    case "limits_extended":
+    case "yolo_set":
+    case "intervention_queued":
+    case "intervention_edited":
+    case "intervention_removed":
+    case "intervention_consumed":
     case "attempt_started":
     case "attempt_ended":
     case "config_recorded":
@@ -77,6 +83,7 @@ export function recordedEvent(event: DomainEvent): RecordedEvent {
     case "process_started":
     case "operation_finished":
     case "operation_unknown":
+    case "operation_settled":
     case "operation_cancelled":
     case "grant_issued":
     case "grant_ended":

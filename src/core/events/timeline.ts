@@ -41,8 +41,22 @@ export function describeEvent(event: RecordedEvent): string {
       const { turns, toolCalls, tokens } = event.consumption;
       return `consumed ${turns} turns, ${toolCalls} tool calls, ${tokens} tokens in all`;
     }
+    case "limits_extended":
+      return `limits extended: ${event.limits.maxTurns} turns, ${event.limits.maxToolCalls} tool ` +
+        `calls, ${event.limits.maxTotalTokens} tokens, ${event.limits.maxActiveSeconds} s`;
+    case "yolo_set":
+      return `YOLO ${event.on ? "on" : "off"}`;
+    case "intervention_queued":
+      return `message queued: ${event.text.split("\n")[0] ?? ""}`;
+    case "intervention_edited":
+      return `queued message changed: ${event.text.split("\n")[0] ?? ""}`;
+    case "intervention_removed":
+      return "queued message taken back";
+    case "intervention_consumed":
+      return "queued message given to the model";
     case "attempt_started":
-      return `attempt ${event.number} begun on ${event.model}, trace ${event.traceId}`;
+      return `attempt ${event.number} begun on ${event.model}, trace ${event.traceId}` +
+        (event.previousTraceId === null ? "" : `, goes on from trace ${event.previousTraceId}`);
     case "attempt_ended":
       return `attempt ended: ${event.outcome}${
         event.error === null ? "" : `: ${describeError(event.error).what}`
@@ -84,6 +98,10 @@ export function describeEvent(event: RecordedEvent): string {
       return `${event.outcome}: ${event.summary}`;
     case "operation_unknown":
       return `outcome unknown: ${event.detail}`;
+    case "operation_settled":
+      return event.decision === "accepted"
+        ? "unknown outcome accepted as it is"
+        : "unknown outcome: to be done again";
     case "operation_cancelled":
       return `not performed: ${event.reason}`;
     case "grant_issued":

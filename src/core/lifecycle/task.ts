@@ -24,6 +24,7 @@ export const TASK_REASONS = [
   "capacity_wait_timeout",
   "provider_failed",
   "repeated_call",
+  "no_progress",
   "unknown_outcome",
   "interrupted",
   "storage_failed",

@@ -1,6 +1,6 @@
 import { type Decision, stricter } from "./decision.ts";
 import type { Grant } from "./grant.ts";
-import { type OperationScope, scopeKey } from "./scope.ts";
+import { approvalKey, type OperationScope, scopeKey } from "./scope.ts";
 
 /** The `[policy]` section as policy sees it. */
 export interface PolicySettings {
@@ -27,7 +27,9 @@ export type Evidence =
   | { readonly type: "grant"; readonly decision: Decision; readonly grantId: Grant["id"] }
   | { readonly type: "yolo"; readonly decision: Decision }
   /** The task's verification command: consented to with the configuration, or given by flag. */
-  | { readonly type: "verification_contract"; readonly decision: Decision };
+  | { readonly type: "verification_contract"; readonly decision: Decision }
+  /** The user's own answer to this operation. */
+  | { readonly type: "answer"; readonly decision: Decision };
 
 export interface Evaluation {
   readonly decision: Decision;
@@ -85,19 +87,23 @@ function rules({ scope, settings }: PolicyInput): Evidence[] {
   }
 }
 
+/** The grant to use: one that lasts before one that would be used up. */
 function findGrant({ scope, grants }: PolicyInput): Grant | null {
-  const key = scopeKey(scope);
-  for (const grant of grants) {
-    if (grant.state !== "active") continue;
-    if (grant.covers === "scope" && grant.key === key) return grant;
-    if (grant.covers === "touch" && scope.type === "file" && coversTouch(scope, grant)) {
-      return grant;
-    }
-  }
-  return null;
+  const found = grants.filter((grant) => grant.state === "active" && covers(grant, scope));
+  return found.find(({ lifetime }) => lifetime === "task") ?? found[0] ?? null;
 }
 
-/** A rename touches two names: one path's grant does not allow to lose or replace the other. */
-function coversTouch(scope: Extract<OperationScope, { type: "file" }>, grant: Grant): boolean {
-  return scope.to === null && scope.path === grant.key;
+/** Whether a grant names this operation. Nothing but equality counts. */
+export function covers(grant: Pick<Grant, "covers" | "key">, scope: OperationScope): boolean {
+  switch (grant.covers) {
+    case "scope":
+      return grant.key === scopeKey(scope);
+    case "exact":
+      return grant.key === approvalKey(scope);
+    case "touch":
+      // A rename touches two names: one path's grant does not allow to lose or replace the other.
+      // And it was given for what was there: content that came from elsewhere since is not covered.
+      return scope.type === "file" && scope.to === null && scope.path === grant.key &&
+        scope.knownVersion;
+  }
 }

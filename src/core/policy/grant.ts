@@ -11,13 +11,14 @@ export type GrantSource =
 
 export interface Grant {
   readonly id: GrantId;
-  /** `scopeKey` of the one scope this grant covers, or a file's path for `touch`. */
+  /** `scopeKey` or `approvalKey` of the one scope this grant covers, or a file's path for `touch`. */
   readonly key: string;
   /**
-   * `scope`: exactly this scope. `touch`: any native edit of this one path although the user had
+   * `scope`: exactly this scope. `exact`: this scope and what it was bound to when it was asked
+   * (`approvalKey`). `touch`: any native edit of this one path although the user had
    * changed it, for the version observed when the task began and for Fluzo's own later versions.
    */
-  readonly covers: "scope" | "touch";
+  readonly covers: "scope" | "exact" | "touch";
   readonly source: GrantSource;
   readonly lifetime: "once" | "task";
   readonly state: "active" | "consumed" | "revoked" | "expired";

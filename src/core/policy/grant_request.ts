@@ -41,7 +41,7 @@ export function grantKey(
 }
 
 function commandKey(mode: "direct" | "shell", argv: readonly string[], cwd: string): string {
-  return scopeKey({ type: "command", mode, argv, cwd, env: [], git: "none" });
+  return scopeKey({ type: "command", mode, argv, cwd, env: [], git: "none", binding: "" });
 }
 
 /** The flag that would grant exactly `scope`; empty when no flag does. */

@@ -18,6 +18,8 @@ export type OperationScope =
     readonly version: Digest | "absent";
     /** What the workspace held before the task touched it. */
     readonly userChange: "none" | "staged" | "modified" | "untracked" | "conflicted";
+    /** Whether `version` is what the task found when it began, or what Fluzo wrote since. */
+    readonly knownVersion: boolean;
   }
   /** Runs a program. Not sandboxed: the scope says what starts, not what it may do. */
   | {
@@ -31,9 +33,17 @@ export type OperationScope =
     readonly env: readonly (readonly [string, string])[];
     /** Runs Git's commit or push, also when wrapped in a shell. */
     readonly git: "none" | "commit" | "push";
+    /**
+     * What the names stood for when this was asked: the program that would start, with its identity
+     * on the disk, and the reviewed environment. Opaque; equal only when nothing of it changed.
+     */
+    readonly binding: string;
   };
 
-/** Canonical text of a scope: equal texts, equal scopes. What a grant stores and compares. */
+/**
+ * Canonical text of a scope: equal texts, equal scopes. What a grant for a task stores and compares;
+ * such a grant names a command as the user wrote it, whatever program that is at the time.
+ */
 export function scopeKey(scope: OperationScope): string {
   switch (scope.type) {
     case "inspect":
@@ -45,4 +55,14 @@ export function scopeKey(scope: OperationScope): string {
     case "command":
       return JSON.stringify([scope.type, scope.mode, scope.argv, scope.cwd, scope.env]);
   }
+}
+
+/**
+ * What the answer to one approval stores and compares: the scope and everything it was bound to, so
+ * that a program, an environment or a file that changed since makes the answer worthless.
+ */
+export function approvalKey(scope: OperationScope): string {
+  return scope.type === "command"
+    ? JSON.stringify([scopeKey(scope), scope.binding])
+    : scopeKey(scope);
 }

@@ -1,12 +1,24 @@
 import type { Message } from "../conversation/message.ts";
 import type { FluzoError } from "../errors.ts";
 import type { EventEnvelope } from "../events/envelope.ts";
-import type { ArtifactId, CommandId, MessageId, OperationId, SessionId, TaskId } from "../ids.ts";
+import type { BudgetLimits } from "../budget/budget.ts";
+import type {
+  ArtifactId,
+  CommandId,
+  GrantId,
+  InterventionId,
+  MessageId,
+  OperationId,
+  SessionId,
+  TaskId,
+} from "../ids.ts";
 import type { GrantRequest } from "../policy/grant_request.ts";
 import type { Result } from "../result.ts";
 import type {
+  GrantDetail,
   OperationDetail,
   Page,
+  QueuedMessage,
   SessionSummary,
   TaskDetail,
   TaskSummary,
@@ -48,10 +60,79 @@ export type Command =
     readonly model: string | null;
     readonly grants: readonly GrantRequest[];
     /** What happens to an operation that needs an approval nobody can give now. */
-    readonly onAsk: "block" | "deny";
+    readonly onAsk: OnAsk;
     /** Argument vector that replaces `[verify]`; null keeps the configured one. */
     readonly verification: readonly string[] | null;
     readonly yolo: boolean;
+  }
+  /**
+   * Goes on with a blocked task in a new attempt. Grants and YOLO of earlier attempts do not carry
+   * over; answers given to what blocked it do.
+   */
+  | {
+    readonly type: "resume_task";
+    readonly commandId: CommandId;
+    readonly taskId: TaskId;
+    readonly model: string | null;
+    readonly grants: readonly GrantRequest[];
+    readonly onAsk: OnAsk;
+    readonly yolo: boolean;
+    /** The user's decision on every operation whose outcome is unknown. */
+    readonly decisions: readonly UnknownDecision[];
+  }
+  /** Allows one waiting operation, once. `seen` is the `approvalKey` of the scope that was shown. */
+  | {
+    readonly type: "approve_operation";
+    readonly commandId: CommandId;
+    readonly operationId: OperationId;
+    readonly seen: string;
+  }
+  /** Refuses one waiting operation; the model is told the reason. */
+  | {
+    readonly type: "deny_operation";
+    readonly commandId: CommandId;
+    readonly operationId: OperationId;
+    readonly seen: string;
+    readonly reason: string;
+  }
+  | {
+    readonly type: "revoke_grant";
+    readonly commandId: CommandId;
+    readonly grantId: GrantId;
+  }
+  /** Only for the task at work, and gone with it. */
+  | {
+    readonly type: "set_yolo";
+    readonly commandId: CommandId;
+    readonly taskId: TaskId;
+    readonly on: boolean;
+  }
+  /** Adds to the limits of a task that is at rest or at work. */
+  | {
+    readonly type: "extend_task";
+    readonly commandId: CommandId;
+    readonly taskId: TaskId;
+    readonly more: Partial<BudgetLimits>;
+  }
+  /** Says something to the task at work; it reads it at the next safe boundary. */
+  | {
+    readonly type: "queue_message";
+    readonly commandId: CommandId;
+    readonly taskId: TaskId;
+    readonly text: string;
+  }
+  | {
+    readonly type: "edit_message";
+    readonly commandId: CommandId;
+    readonly taskId: TaskId;
+    readonly interventionId: InterventionId;
+    readonly text: string;
+  }
+  | {
+    readonly type: "remove_message";
+    readonly commandId: CommandId;
+    readonly taskId: TaskId;
+    readonly interventionId: InterventionId;
   }
   | {
     readonly type: "cancel_task";
@@ -60,8 +141,35 @@ export type Command =
     readonly by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP";
   };
 
+/**
+ * What happens to an operation that needs the user's permission: `wait` keeps the task waiting for
+ * an answer, `block` stores it and ends the run, `deny` tells the model and goes on.
+ */
+export type OnAsk = "wait" | "block" | "deny";
+
+/** What to do about an operation whose outcome nobody saw. */
+export interface UnknownDecision {
+  readonly operationId: OperationId;
+  /** `accept` goes on with things as they are; `retry` does the same operation again. */
+  readonly decision: "accept" | "retry";
+}
+
 export interface CommandReplies {
   readonly start_task: { readonly taskId: TaskId; readonly sessionId: SessionId };
+  readonly resume_task: {
+    readonly taskId: TaskId;
+    readonly sessionId: SessionId;
+    /** What is not as the last attempt left it, one line each. */
+    readonly differences: readonly string[];
+  };
+  readonly approve_operation: { readonly taskId: TaskId; readonly grantId: GrantId };
+  readonly deny_operation: { readonly taskId: TaskId };
+  readonly revoke_grant: { readonly taskId: TaskId };
+  readonly set_yolo: { readonly taskId: TaskId };
+  readonly extend_task: { readonly limits: BudgetLimits };
+  readonly queue_message: { readonly interventionId: InterventionId };
+  readonly edit_message: { readonly interventionId: InterventionId };
+  readonly remove_message: { readonly interventionId: InterventionId };
   readonly cancel_task: { readonly taskId: TaskId };
 }
 
@@ -74,6 +182,18 @@ export type Query =
     readonly after: OperationId | null;
     readonly limit: number;
   }
+  | { readonly type: "show_operation"; readonly operationId: OperationId }
+  /** Operations that wait for the user's answer, oldest first. */
+  | { readonly type: "list_approvals"; readonly taskId: TaskId }
+  /** Grants of a task, or of all, newest first, with those that ended. */
+  | {
+    readonly type: "list_grants";
+    readonly taskId: TaskId | null;
+    readonly cursor: string | null;
+    readonly limit: number;
+  }
+  /** Messages to the task at work that it has not read yet, in order. */
+  | { readonly type: "list_messages"; readonly taskId: TaskId }
   | { readonly type: "list_sessions"; readonly cursor: string | null; readonly limit: number }
   /** The newest messages of a session, at most `maxBytes` of them. */
   | { readonly type: "read_session"; readonly sessionId: SessionId; readonly maxBytes: number }
@@ -89,6 +209,10 @@ export interface QueryReplies {
   readonly list_tasks: Page<TaskSummary>;
   readonly show_task: TaskDetail;
   readonly list_operations: Page<OperationDetail>;
+  readonly show_operation: { readonly taskId: TaskId; readonly operation: OperationDetail };
+  readonly list_approvals: readonly OperationDetail[];
+  readonly list_grants: Page<GrantDetail>;
+  readonly list_messages: readonly QueuedMessage[];
   readonly list_sessions: Page<SessionSummary>;
   readonly read_session: {
     readonly messages: readonly Message[];

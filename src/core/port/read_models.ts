@@ -1,11 +1,33 @@
 import type { BudgetLimits, Consumption } from "../budget/budget.ts";
+import type { Digest } from "../digest.ts";
 import type { Artifact, Baseline, TaskResult } from "../events/event.ts";
-import type { ArtifactId, AttemptId, OperationId, SessionId, TaskId } from "../ids.ts";
+import type {
+  ArtifactId,
+  AttemptId,
+  InterventionId,
+  OperationId,
+  SessionId,
+  TaskId,
+} from "../ids.ts";
 import type { AttemptState } from "../lifecycle/attempt.ts";
 import type { OperationState } from "../lifecycle/operation.ts";
 import type { TaskReason, TaskState } from "../lifecycle/task.ts";
 import type { Grant } from "../policy/grant.ts";
 import type { OperationScope } from "../policy/scope.ts";
+
+/** A grant with its history. */
+export interface GrantDetail extends Grant {
+  readonly taskId: TaskId;
+  readonly issuedWallMs: number;
+  /** The operation that used it up; null for a grant that was not used up by one. */
+  readonly usedBy: OperationId | null;
+}
+
+/** A message of the user that the task at work has not read yet. */
+export interface QueuedMessage {
+  readonly id: InterventionId;
+  readonly text: string;
+}
 
 /** One page of a listing. `next` is null on the last page. */
 export interface Page<T> {
@@ -55,8 +77,13 @@ export interface OperationDetail {
   readonly scope: OperationScope;
   readonly state: OperationState;
   readonly derived: OperationState | null;
+  /** Null while it has none. `interrupted` also stands for an unknown outcome that was settled. */
+  readonly outcome: "ok" | "error" | "interrupted" | null;
   readonly summary: string;
   readonly exitCode: number | null;
+  /** Content of the file before, and after if it happened; null where there is none to tell. */
+  readonly before: Digest | "absent" | null;
+  readonly after: Digest | "absent" | null;
   readonly preImage: ArtifactId | null;
   readonly artifacts: readonly ArtifactId[];
 }

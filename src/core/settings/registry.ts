@@ -272,6 +272,10 @@ const POLICY = {
     consent: true,
   }),
   git_push: choice("Commands that push.", { options: DECISIONS, default: "ask", consent: true }),
+  allow_exec: texts(
+    "Commands that run without asking, each exactly as written, as for --allow-exec.",
+    { default: [], consent: true },
+  ),
 } as const satisfies Fields;
 
 const CONTEXT = {

@@ -37,6 +37,7 @@ export const HTTP_RESEND_COUNT = "http.request.resend_count";
 export const FLUZO = {
   taskId: "fluzo.task.id",
   attemptNumber: "fluzo.attempt.number",
+  resumedTrace: "fluzo.attempt.resumed_trace",
   operationId: "fluzo.operation.id",
   inferencePurpose: "fluzo.inference.purpose",
   policyDecision: "fluzo.policy.decision",

@@ -1,25 +1,52 @@
 import type { FluzoError } from "../../core/errors.ts";
 import type { Command, CommandReplies } from "../../core/port/application.ts";
 import type { Result } from "../../core/result.ts";
+import type { TaskAnswers } from "./task_answers.ts";
 import type { TaskService } from "./task_service.ts";
+import type { TaskSteering } from "./task_steering.ts";
+
+/** The handlers of all commands. */
+export interface CommandHandlers {
+  readonly tasks: TaskService;
+  readonly answers: TaskAnswers;
+  readonly steering: TaskSteering;
+}
 
 /** Carries out commands. Every transport comes through here: there is no second handler. */
 export async function executeCommand<T extends Command["type"]>(
-  tasks: TaskService,
+  handlers: CommandHandlers,
   command: Extract<Command, { type: T }>,
 ): Promise<Result<CommandReplies[T], FluzoError>> {
   // The switch gives each command its own reply; the compiler cannot see that through `T`.
-  return await execute(tasks, command) as Result<CommandReplies[T], FluzoError>;
+  return await execute(handlers, command) as Result<CommandReplies[T], FluzoError>;
 }
 
 async function execute(
-  tasks: TaskService,
+  { tasks, answers, steering }: CommandHandlers,
   command: Command,
 ): Promise<Result<CommandReplies[Command["type"]], FluzoError>> {
   switch (command.type) {
     case "start_task":
       return await tasks.start(command);
+    case "resume_task":
+      return await tasks.resume(command);
     case "cancel_task":
       return await tasks.cancel(command);
+    case "approve_operation":
+      return await answers.approve(command);
+    case "deny_operation":
+      return await answers.deny(command);
+    case "revoke_grant":
+      return await answers.revoke(command);
+    case "set_yolo":
+      return await steering.setYolo(command);
+    case "extend_task":
+      return await steering.extend(command);
+    case "queue_message":
+      return await steering.queue(command);
+    case "edit_message":
+      return await steering.edit(command);
+    case "remove_message":
+      return await steering.remove(command);
   }
 }

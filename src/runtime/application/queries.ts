@@ -1,5 +1,7 @@
 import type { FluzoError } from "../../core/errors.ts";
 import type { Query, QueryReplies } from "../../core/port/application.ts";
+import type { OperationId, TaskId } from "../../core/ids.ts";
+import type { OperationDetail, QueuedMessage } from "../../core/port/read_models.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { JournalReader } from "../storage/journal.ts";
 
@@ -9,17 +11,24 @@ const MAX_PAGE = 200;
 /** Content of one answer about a session, in bytes. */
 const MAX_SESSION_BYTES = 4 << 20;
 
-/** Answers queries from the journal. It never executes anything. */
+/** Where answers come from. */
+export interface QuerySources {
+  readonly reader: JournalReader;
+  /** Messages that a task at work has not read yet; none where no task works. */
+  queued(taskId: TaskId): readonly QueuedMessage[];
+}
+
+/** Answers queries. It never executes anything. */
 export async function answerQuery<T extends Query["type"]>(
-  reader: JournalReader,
+  sources: QuerySources,
   query: Extract<Query, { type: T }>,
 ): Promise<Result<QueryReplies[T], FluzoError>> {
   // The switch gives each query its own reply; the compiler cannot see that through `T`.
-  return await answer(reader, query) as Result<QueryReplies[T], FluzoError>;
+  return await answer(sources, query) as Result<QueryReplies[T], FluzoError>;
 }
 
 async function answer(
-  reader: JournalReader,
+  { reader, queued }: QuerySources,
   query: Query,
 ): Promise<Result<QueryReplies[Query["type"]], FluzoError>> {
   switch (query.type) {
@@ -37,6 +46,22 @@ async function answer(
         after: query.after,
         limit: bounded(query.limit),
       });
+    case "show_operation": {
+      const found = await reader.operation(query.operationId);
+      if (!found.ok) return found;
+      return found.value === null
+        ? err({ type: "not_found", what: "operation", id: query.operationId })
+        : ok(found.value);
+    }
+    case "list_approvals":
+      return await waitingOperations(reader, query.taskId);
+    case "list_grants":
+      return await reader.grants(query.taskId, {
+        cursor: query.cursor,
+        limit: bounded(query.limit),
+      });
+    case "list_messages":
+      return ok(queued(query.taskId));
     case "list_sessions":
       return await reader.sessions(query.cursor, bounded(query.limit));
     case "read_session": {
@@ -61,6 +86,22 @@ async function answer(
         ? err({ type: "not_found", what: "artifact", id: query.artifactId })
         : ok({ text: new TextDecoder().decode(bytes.value) });
     }
+  }
+}
+
+/** Operations that wait for an answer: those of a task at rest, and of one that waits. */
+async function waitingOperations(
+  reader: JournalReader,
+  taskId: TaskId,
+): Promise<Result<readonly OperationDetail[], FluzoError>> {
+  const waiting: OperationDetail[] = [];
+  for (let after: OperationId | null = null;;) {
+    const page = await reader.operations(taskId, { after, limit: MAX_PAGE });
+    if (!page.ok) return page;
+    const { items, next } = page.value;
+    waiting.push(...items.filter(({ state }) => state === "requested"));
+    after = items.at(-1)?.id ?? null;
+    if (next === null || after === null) return ok(waiting);
   }
 }
 

@@ -1,117 +1,87 @@
-import type { Message } from "../../core/conversation/message.ts";
-import type { Digest } from "../../core/digest.ts";
 import { type FluzoError, FluzoFailure } from "../../core/errors.ts";
-import type { Baseline, DomainEvent } from "../../core/events/event.ts";
-import type {
-  AttemptId,
-  CommandId,
-  IdSource,
-  InstanceId,
-  SessionId,
-  SnapshotId,
-  TaskId,
-} from "../../core/ids.ts";
+import type { CommandId, TaskId } from "../../core/ids.ts";
 import type { Command, CommandReplies } from "../../core/port/application.ts";
 import { err, ok, type Result } from "../../core/result.ts";
+import type { Span } from "../../core/telemetry/telemetry.ts";
 import { METRICS } from "../../core/telemetry/names.ts";
-import { type AttemptPlan, type AttemptServices, CancelSignal } from "../execution/attempt.ts";
-import type { ResultEffects } from "../execution/result.ts";
+import { type Attempt, type AttemptServices, CancelSignal } from "../execution/attempt.ts";
+import { resumeAttempt } from "../execution/resume_attempt.ts";
 import { startAttempt } from "../execution/start_attempt.ts";
-import { runAttempt } from "../execution/task_run.ts";
-import { TaskJournal } from "../execution/task_journal.ts";
+import { type AttemptBeginning, runAttempt } from "../execution/task_run.ts";
+import type { JournalReader } from "../storage/journal.ts";
+import { prepareResume } from "./prepare_resume.ts";
+import { readSession } from "./read_session.ts";
+import type { TaskSetup } from "./task_setup.ts";
 
 type StartTask = Extract<Command, { type: "start_task" }>;
+type ResumeTask = Extract<Command, { type: "resume_task" }>;
 type CancelTask = Extract<Command, { type: "cancel_task" }>;
+type Reply<T extends Command["type"]> = Result<CommandReplies[T], FluzoError>;
 
 /** Commands whose replies are remembered, so that a repeat is answered instead of done again. */
 const MAX_REMEMBERED_COMMANDS = 256;
 
-/** Bytes of earlier conversation that go on with a session; older messages are left out. */
-const MAX_HISTORY_BYTES = 1 << 20;
-
-/** What a task gets from the host when it starts. */
-export interface TaskSetup {
-  /** Settings, consent and credentials, resolved for one task; an error starts nothing. */
-  plan(
-    command: StartTask,
-    ids: {
-      readonly taskId: TaskId;
-      readonly sessionId: SessionId;
-      readonly attemptId: AttemptId;
-    },
-  ): Promise<Result<AttemptPlan, FluzoError>>;
-  /** A look at the workspace before anything is done to it. */
-  baseline(): Promise<Result<Baseline, FluzoError>>;
-  /** Services of one attempt; its tools know what the user had changed. */
-  services(baseline: Baseline): AttemptServices;
-  snapshot(): Promise<{
-    readonly id: SnapshotId;
-    readonly fingerprint: Digest;
-    readonly settings: unknown;
-  }>;
-  readonly effects: ResultEffects;
-  readonly ids: IdSource;
-  readonly instanceId: InstanceId;
-  readonly workspace: Extract<DomainEvent, { type: "workspace_recorded" }>;
-  /** Told which task works now, or that none does, for whoever is refused meanwhile. */
-  readonly onTask: (taskId: TaskId | null) => void;
-}
-
 interface RunningTask {
-  readonly taskId: TaskId;
-  readonly cancel: CancelSignal;
-  readonly journal: TaskJournal;
+  readonly attempt: Attempt;
   readonly done: Promise<void>;
 }
 
-/** Starts and cancels tasks. One task runs at a time: it is the workspace's one writer. */
+/** Starts, resumes and cancels tasks. One task runs at a time: it is the workspace's one writer. */
 export class TaskService {
   readonly #setup: TaskSetup;
-  readonly #replies = new Map<
-    CommandId,
-    Promise<Result<CommandReplies["start_task"], FluzoError>>
-  >();
+  readonly #reader: JournalReader;
+  readonly #started = new Map<CommandId, Promise<Reply<"start_task">>>();
   readonly #onDefect: (error: FluzoError) => void;
   #starting = false;
   #running: RunningTask | null = null;
 
-  constructor(setup: TaskSetup, onDefect: (error: FluzoError) => void) {
+  constructor(
+    setup: TaskSetup,
+    { reader, onDefect }: {
+      readonly reader: JournalReader;
+      /** Told what an attempt failed with that could not be recorded. */
+      readonly onDefect: (error: FluzoError) => void;
+    },
+  ) {
     this.#setup = setup;
+    this.#reader = reader;
     this.#onDefect = onDefect;
   }
 
   /** Starts a task and returns once its beginning is durable. */
-  start(command: StartTask): Promise<Result<CommandReplies["start_task"], FluzoError>> {
-    const known = this.#replies.get(command.commandId);
+  start(command: StartTask): Promise<Reply<"start_task">> {
+    const known = this.#started.get(command.commandId);
     if (known !== undefined) return known;
-    const reply = this.#start(command);
-    this.#replies.set(command.commandId, reply);
-    const oldest = this.#replies.keys().next();
-    if (this.#replies.size > MAX_REMEMBERED_COMMANDS && !oldest.done) {
-      this.#replies.delete(oldest.value);
+    const reply = this.#alone(() => this.#start(command));
+    this.#started.set(command.commandId, reply);
+    const oldest = this.#started.keys().next();
+    if (this.#started.size > MAX_REMEMBERED_COMMANDS && !oldest.done) {
+      this.#started.delete(oldest.value);
     }
     return reply;
   }
 
+  /** Goes on with a blocked task in a new attempt; returns once its beginning is durable. */
+  resume(command: ResumeTask): Promise<Reply<"resume_task">> {
+    return this.#alone(() => this.#resume(command));
+  }
+
   /** Cancels a task: the wish is durable first, then nothing more is begun. Repeating is harmless. */
-  async cancel(command: CancelTask): Promise<Result<CommandReplies["cancel_task"], FluzoError>> {
-    const running = this.#running;
-    if (running === null || running.taskId !== command.taskId) {
-      return err({ type: "not_found", what: "task", id: command.taskId });
-    }
-    if (running.cancel.by !== null) return ok({ taskId: running.taskId });
+  async cancel(command: CancelTask): Promise<Reply<"cancel_task">> {
+    const attempt = this.attemptOf(command.taskId);
+    if (attempt === null) return err({ type: "not_found", what: "task", id: command.taskId });
+    const { taskId } = command;
+    if (attempt.cancel.by !== null) return ok({ taskId });
     try {
-      await running.journal.append([
-        { type: "cancel_requested", taskId: running.taskId, by: command.by },
-      ]);
+      await attempt.journal.append([{ type: "cancel_requested", taskId, by: command.by }]);
     } catch (failure) {
       // Stopping matters more than writing down why: the task records how it ended if it can.
-      running.cancel.cancel(command.by);
+      attempt.cancel.cancel(command.by);
       if (failure instanceof FluzoFailure) return err(failure.error);
       throw failure;
     }
-    running.cancel.cancel(command.by);
-    return ok({ taskId: running.taskId });
+    attempt.cancel.cancel(command.by);
+    return ok({ taskId });
   }
 
   /** Resolves when no task runs. */
@@ -121,24 +91,27 @@ export class TaskService {
 
   /** The task that runs now, or null. */
   get current(): TaskId | null {
-    return this.#running?.taskId ?? null;
+    return this.#running?.attempt.plan.taskId ?? null;
   }
 
-  async #start(command: StartTask): Promise<Result<CommandReplies["start_task"], FluzoError>> {
+  /** The open attempt of a task, or null when it does not run here and now. */
+  attemptOf(taskId: TaskId): Attempt | null {
+    const attempt = this.#running?.attempt;
+    return attempt?.plan.taskId === taskId ? attempt : null;
+  }
+
+  /** Begins one task while nothing else runs or is being begun. */
+  async #alone<T>(begin: () => Promise<Result<T, FluzoError>>): Promise<Result<T, FluzoError>> {
     if (this.#running !== null || this.#starting) {
       return err({
         type: "owner_conflict",
         workspace: this.#setup.workspace.root,
-        owner: {
-          pid: Deno.pid,
-          since: "its start",
-          task: this.#running === null ? "" : this.#running.taskId,
-        },
+        owner: { pid: Deno.pid, since: "its start", task: this.current ?? "" },
       });
     }
     this.#starting = true;
     try {
-      return await this.#begin(command);
+      return await begin();
     } catch (failure) {
       if (failure instanceof FluzoFailure) return err(failure.error);
       throw failure;
@@ -147,34 +120,56 @@ export class TaskService {
     }
   }
 
-  async #begin(command: StartTask): Promise<Result<CommandReplies["start_task"], FluzoError>> {
+  async #start(command: StartTask): Promise<Reply<"start_task">> {
     const setup = this.#setup;
     const taskId = setup.ids.next("task");
     const sessionId = command.sessionId ?? setup.ids.next("session");
     const attemptId = setup.ids.next("attempt");
-    const [plan, baseline] = await Promise.all([
-      setup.plan(command, { taskId, sessionId, attemptId }),
-      setup.baseline(),
-    ]);
+    const plan = setup.plan({ ...command, limits: null }, { taskId, sessionId, attemptId });
     if (!plan.ok) return plan;
+    const touched = command.grants.flatMap((grant) => grant.type === "touch" ? [grant.path] : []);
+    const baseline = await setup.baseline(touched);
     if (!baseline.ok) return baseline;
-    const services = setup.services(baseline.value);
-    const history = await this.#history(command, services);
-    if (!history.ok) return history;
-    const cancel = new CancelSignal();
+    const services = setup.services(baseline.value, new Set());
+    const session = command.sessionId === null
+      ? ok(null)
+      : await readSession(this.#reader, command.sessionId);
+    if (!session.ok) return session;
     const { attempt, span } = await startAttempt({
       plan: plan.value,
       goal: command.goal,
       grants: command.grants,
       baseline: baseline.value,
-      cancel,
+      cancel: new CancelSignal(),
       instanceId: setup.instanceId,
       workspace: setup.workspace,
       snapshot: await setup.snapshot(),
-      history: history.value,
+      session: session.value,
     }, services);
+    this.#run(attempt, { span, services, openCalls: [], note: null });
+    return ok({ taskId, sessionId });
+  }
+
+  async #resume(command: ResumeTask): Promise<Reply<"resume_task">> {
+    const prepared = await prepareResume(command, { setup: this.#setup, reader: this.#reader });
+    if (!prepared.ok) return prepared;
+    const { resume, services } = prepared.value;
+    const { attempt, span, openCalls, note } = await resumeAttempt(resume, services);
+    this.#run(attempt, { span, services, openCalls, note });
+    const { taskId, sessionId } = resume.plan;
+    return ok({ taskId, sessionId, differences: resume.differences });
+  }
+
+  #run(
+    attempt: Attempt,
+    { span, services, openCalls, note }: AttemptBeginning & {
+      readonly span: Span;
+      readonly services: AttemptServices;
+    },
+  ): void {
+    const { effects, onTask } = this.#setup;
     const startMs = services.clock.monotonicMs();
-    const done = runAttempt(attempt, setup.effects).then((result) => {
+    const done = runAttempt(attempt, { openCalls, note, effects }).then((result) => {
       span.end(result.error?.type ?? null);
       services.telemetry.record(
         METRICS.agentDuration,
@@ -191,19 +186,9 @@ export class TaskService {
       );
     }).finally(() => {
       this.#running = null;
-      setup.onTask(null);
+      onTask(null);
     });
-    this.#running = { taskId, cancel, journal: attempt.journal, done };
-    setup.onTask(taskId);
-    return ok({ taskId, sessionId });
-  }
-
-  async #history(
-    command: StartTask,
-    services: AttemptServices,
-  ): Promise<Result<readonly Message[] | null, FluzoError>> {
-    if (command.sessionId === null) return ok(null);
-    const read = await services.reader.messages(command.sessionId, MAX_HISTORY_BYTES);
-    return read.ok ? ok(read.value.messages) : read;
+    this.#running = { attempt, done };
+    onTask(attempt.plan.taskId);
   }
 }

@@ -1,6 +1,7 @@
 import { formatCommand } from "../../core/policy/command_scope.ts";
 import type { GrantRequest } from "../../core/policy/grant_request.ts";
 import { truncateMiddle } from "../../core/text/truncate.ts";
+import type { OnAsk } from "../../core/port/application.ts";
 import type { Baseline } from "../../core/events/event.ts";
 
 /** Changed paths that are named to the model; a longer list tells only its length. */
@@ -15,7 +16,7 @@ export interface TaskFacts {
   readonly grants: readonly GrantRequest[];
   readonly verification: readonly string[];
   readonly yolo: boolean;
-  readonly onAsk: "block" | "deny";
+  readonly onAsk: OnAsk;
 }
 
 /** The user's message of a task: the request first, then what is known about the workspace. */
@@ -36,6 +37,12 @@ export function taskMessage(goal: string, facts: TaskFacts): string {
   lines.push("</workspace>");
   return lines.join("\n");
 }
+
+const OTHERS: Readonly<Record<OnAsk, string>> = {
+  wait: "anything else that needs permission is asked of the user",
+  block: "anything else that needs permission ends this run",
+  deny: "anything else that needs permission is denied",
+};
 
 function describeGit(baseline: Baseline): string {
   switch (baseline.git) {
@@ -63,7 +70,10 @@ function describeChanges({ entries, truncated, git }: Baseline): string[] {
   ];
 }
 
-function describeCommands({ grants, yolo, onAsk }: TaskFacts): string {
+/** Which commands run, and what happens to the others. */
+export function describeCommands(
+  { grants, yolo, onAsk }: Pick<TaskFacts, "grants" | "yolo" | "onAsk">,
+): string {
   if (yolo) return "Commands run without asking.";
   const commands = grants.flatMap((grant) => {
     switch (grant.type) {
@@ -77,9 +87,7 @@ function describeCommands({ grants, yolo, onAsk }: TaskFacts): string {
         return [`  change ${grant.path}`];
     }
   });
-  const others = onAsk === "block"
-    ? "anything else that needs permission ends this run"
-    : "anything else that needs permission is denied";
+  const others = OTHERS[onAsk];
   if (commands.length === 0) return `No command is granted; ${others}.`;
   return `Granted exactly as written here; ${others}:\n${commands.join("\n")}`;
 }

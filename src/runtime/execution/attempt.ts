@@ -18,11 +18,15 @@ import type {
   SessionId,
   TaskId,
 } from "../../core/ids.ts";
-import type { TaskReason } from "../../core/lifecycle/task.ts";
+import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
+import type { OnAsk } from "../../core/port/application.ts";
 import type { PolicySettings } from "../../core/policy/decide.ts";
 import type { Grant } from "../../core/policy/grant.ts";
+import type { GrantRequest } from "../../core/policy/grant_request.ts";
 import type { Redactor } from "../../core/text/redactor.ts";
 import type { SpanContext, Telemetry } from "../../core/telemetry/telemetry.ts";
+import { ApprovalDesk } from "./approval_desk.ts";
+import { Interventions } from "./interventions.ts";
 import type { TaskJournal } from "./task_journal.ts";
 
 /** What is fixed for an attempt: the effective settings and what the user asked for. */
@@ -30,7 +34,8 @@ export interface AttemptPlan {
   readonly sessionId: SessionId;
   readonly taskId: TaskId;
   readonly attemptId: AttemptId;
-  readonly onAsk: "block" | "deny";
+  readonly onAsk: OnAsk;
+  /** At the beginning; the user may change it while the task runs (`Attempt.yolo`). */
   readonly yolo: boolean;
   /** Argument vector; empty when nothing verifies the task. */
   readonly verification: readonly string[];
@@ -40,8 +45,11 @@ export interface AttemptPlan {
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
   readonly maxRetries: number;
+  /** At the beginning; the user may extend them while the task runs (`Attempt.limits`). */
   readonly limits: BudgetLimits;
   readonly policy: PolicySettings;
+  /** Commands the consented configuration lists as allowed, exactly as written. */
+  readonly standingGrants: readonly GrantRequest[];
 }
 
 /** What an attempt works with. */
@@ -84,15 +92,22 @@ export class Attempt {
   readonly baseline: Baseline;
   readonly span: SpanContext;
   readonly cancel: CancelSignal;
-  /** Grants as the journal has them; a consumed one-time grant is replaced by its new state. */
+  readonly approvals = new ApprovalDesk();
+  readonly interventions = new Interventions();
+  /** Grants as the journal has them; one that ended is replaced by its new state. */
   readonly grants: Grant[];
+  limits: BudgetLimits;
+  yolo: boolean;
+  /** What the journal says of the task while the attempt is open. */
+  taskState: Extract<TaskState, "running" | "waiting"> = "running";
   readonly denials: Denial[] = [];
   /** Paths that Fluzo's own file tools changed, with what was there before. */
   readonly firstVersions = new Map<string, FirstVersion>();
   readonly uncertainties: string[] = [];
   /** The operation that is being performed, until its outcome is recorded. */
   inFlight: { readonly operationId: OperationId; readonly callId: string } | null = null;
-  readonly #startMs: number;
+  /** Moved on by every wait for the user: what is behind it was active. */
+  #startMs: number;
   #consumption: Consumption;
 
   constructor(parts: {
@@ -106,6 +121,8 @@ export class Attempt {
     readonly cancel: CancelSignal;
     readonly grants: readonly Grant[];
     readonly consumption: Consumption;
+    /** What earlier attempts of the task changed; their first versions count. */
+    readonly firstVersions: ReadonlyMap<string, FirstVersion>;
   }) {
     this.plan = parts.plan;
     this.services = parts.services;
@@ -116,6 +133,9 @@ export class Attempt {
     this.span = parts.span;
     this.cancel = parts.cancel;
     this.grants = [...parts.grants];
+    this.limits = parts.plan.limits;
+    this.yolo = parts.plan.yolo;
+    for (const [path, first] of parts.firstVersions) this.firstVersions.set(path, first);
     this.#consumption = parts.consumption;
     this.#startMs = parts.services.clock.monotonicMs() - parts.consumption.activeMs;
   }
@@ -131,6 +151,24 @@ export class Attempt {
   /** Counts what was used; the caller commits the new total. */
   consume(used: Partial<Omit<Consumption, "activeMs">>): void {
     this.#consumption = consume(this.#consumption, used);
+  }
+
+  /** Waits for the user: the time of it is not active time. */
+  async pauseFor<T>(wait: Promise<T>): Promise<T> {
+    const { clock } = this.services;
+    const fromMs = clock.monotonicMs();
+    try {
+      return await wait;
+    } finally {
+      this.#startMs += clock.monotonicMs() - fromMs;
+    }
+  }
+
+  /** Notes the new state of a grant that the journal has. */
+  endGrant(id: Grant["id"], state: Grant["state"]): void {
+    const index = this.grants.findIndex((grant) => grant.id === id);
+    const grant = this.grants[index];
+    if (grant !== undefined) this.grants[index] = { ...grant, state };
   }
 
   /** Notes a refusal for the result. */

@@ -4,15 +4,17 @@ import type { FluzoError } from "../../core/errors.ts";
 import { describeError } from "../../core/error_text.ts";
 import type { DomainEvent } from "../../core/events/event.ts";
 import type { OperationId } from "../../core/ids.ts";
-import { decide, type Evaluation } from "../../core/policy/decide.ts";
+import { decide, type Evaluation, type Evidence } from "../../core/policy/decide.ts";
 import { grantFlag } from "../../core/policy/grant_request.ts";
+import { approvalKey, type OperationScope } from "../../core/policy/scope.ts";
 import { describeScope } from "../../core/policy/scope_text.ts";
-import { truncateMiddle } from "../../core/text/truncate.ts";
 import { formatAgentsTexts } from "../context/agents_files.ts";
 import { findTool } from "../tools/catalog.ts";
-import type { PreparedOperation } from "../tools/tool.ts";
+import type { PreparedOperation, Tool } from "../tools/tool.ts";
+import { askUser } from "./ask_user.ts";
 import type { Attempt, Ending } from "./attempt.ts";
-import { performJournaled, resultCap } from "./perform.ts";
+import { recordResult } from "./call_result.ts";
+import { performJournaled } from "./perform.ts";
 
 export type DispatchOutcome =
   | { readonly type: "result"; readonly message: ToolResultMessage }
@@ -24,7 +26,7 @@ export type DispatchOutcome =
  * outcome. An operation without a durable intent is never performed.
  */
 export async function dispatch(attempt: Attempt, call: ToolCall): Promise<DispatchOutcome> {
-  const exhausted = checkToolCall(attempt.plan.limits, attempt.consumption);
+  const exhausted = checkToolCall(attempt.limits, attempt.consumption);
   if (exhausted !== null) {
     const error: FluzoError = { type: "budget_exhausted", ...exhausted };
     return { type: "stop", ending: { type: "blocked", reason: "budget_exhausted", error } };
@@ -45,12 +47,13 @@ export async function dispatch(attempt: Attempt, call: ToolCall): Promise<Dispat
     noteRefusal(attempt, { operationId, tool: call.name, error: prepared.error.error });
     return await answer(attempt, call, { outcome: "error", text: prepared.error.text });
   }
-  return await decideAndPerform(attempt, { call, operationId, prepared: prepared.value });
+  return await decideAndPerform(attempt, { call, operationId, tool, prepared: prepared.value });
 }
 
 interface Candidate {
   readonly call: ToolCall;
   readonly operationId: OperationId;
+  readonly tool: Tool;
   readonly prepared: PreparedOperation;
 }
 
@@ -59,11 +62,10 @@ async function decideAndPerform(
   candidate: Candidate,
 ): Promise<DispatchOutcome> {
   const { call, operationId, prepared } = candidate;
-  const { plan } = attempt;
   const requested: DomainEvent = {
     type: "operation_requested",
     operationId,
-    attemptId: plan.attemptId,
+    attemptId: attempt.plan.attemptId,
     callId: call.id,
     tool: call.name,
     scope: prepared.scope,
@@ -73,33 +75,125 @@ async function decideAndPerform(
     await prepared.discard();
     return await answer(attempt, call, { outcome: "error", text: unread });
   }
-  const evaluation = decide({
-    scope: prepared.scope,
-    settings: plan.policy,
-    grants: attempt.grants,
-    yolo: plan.yolo,
-  });
+  const evaluation = evaluate(attempt, prepared.scope);
   switch (evaluation.decision) {
     case "allow":
-      return await perform(attempt, { ...candidate, requested, evaluation });
+      return await perform(attempt, { ...candidate, evaluation, before: [requested] });
     case "deny":
       return await refuse(attempt, {
         ...candidate,
-        requested,
-        evaluation,
-        reason: "the configuration denies it",
+        evidence: evaluation.evidence,
+        before: [requested],
+        reason: DENIED_BY_CONFIGURATION,
+        flag: "",
       });
     case "ask":
-      if (plan.onAsk === "deny") {
+      switch (attempt.plan.onAsk) {
+        case "wait":
+          return await ask(attempt, { ...candidate, requested });
+        case "deny":
+          return await refuse(attempt, {
+            ...candidate,
+            evidence: evaluation.evidence,
+            before: [requested],
+            reason: "it needs the user's permission, which nobody can give in this run",
+            flag: grantFlag(prepared.scope),
+          });
+        case "block":
+          return await block(attempt, { ...candidate, requested });
+      }
+  }
+}
+
+const DENIED_BY_CONFIGURATION = "the configuration denies it";
+
+function evaluate({ plan, grants, yolo }: Attempt, scope: OperationScope): Evaluation {
+  return decide({ scope, settings: plan.policy, grants, yolo });
+}
+
+/** Waits for the user's answer. What it allows is looked at once more before it is done. */
+async function ask(
+  attempt: Attempt,
+  candidate: Candidate & { readonly requested: DomainEvent },
+): Promise<DispatchOutcome> {
+  const { operationId, prepared, requested } = candidate;
+  await prepared.discard();
+  const answered = await askUser(attempt, { operationId, scope: prepared.scope, requested });
+  switch (answered.type) {
+    case "cancelled":
+      return { type: "stop", ending: { type: "cancelled", by: attempt.cancel.by ?? "user" } };
+    case "denied":
+      return await refuse(attempt, {
+        ...candidate,
+        evidence: [{ type: "answer", decision: "deny" }],
+        before: [],
+        reason: answered.reason === "" ? "the user said no" : `the user said: ${answered.reason}`,
+        flag: "",
+      });
+    case "approved":
+      return await performApproved(attempt, candidate);
+  }
+}
+
+/**
+ * Performs what was approved, if it is still the same: prepared again from the same call, it must
+ * come out as the scope the user saw, and the rules of now must allow it.
+ */
+async function performApproved(
+  attempt: Attempt,
+  candidate: Candidate,
+): Promise<DispatchOutcome> {
+  const { call, operationId, tool } = candidate;
+  const { effects } = attempt.services;
+  const prepared = await tool.prepare(call.argumentsText, { effects, operationId });
+  if (!prepared.ok) return await invalidate(attempt, { ...candidate, text: prepared.error.text });
+  const { scope } = prepared.value;
+  const evaluation = evaluate(attempt, scope);
+  if (approvalKey(scope) === approvalKey(candidate.prepared.scope)) {
+    switch (evaluation.decision) {
+      case "allow":
+        return await perform(attempt, {
+          ...candidate,
+          prepared: prepared.value,
+          evaluation,
+          before: [],
+        });
+      case "deny":
         return await refuse(attempt, {
           ...candidate,
-          requested,
-          evaluation,
-          reason: "it needs the user's permission, which nobody can give in this run",
+          prepared: prepared.value,
+          evidence: evaluation.evidence,
+          before: [],
+          reason: DENIED_BY_CONFIGURATION,
+          flag: "",
         });
-      }
-      return await block(attempt, { ...candidate, requested });
+      case "ask":
+        // The answer was taken back before it was used.
+        break;
+    }
   }
+  await prepared.value.discard();
+  return await invalidate(attempt, {
+    ...candidate,
+    text:
+      "Not done: something it depends on changed after the user allowed it. Look, then ask again.",
+  });
+}
+
+/** Gives up an operation whose approval no longer fits, and the approval with it. */
+async function invalidate(
+  attempt: Attempt,
+  { call, operationId, prepared, text }: Candidate & { readonly text: string },
+): Promise<DispatchOutcome> {
+  const key = approvalKey(prepared.scope);
+  const unused = attempt.grants.filter((grant) =>
+    grant.state === "active" && grant.source === "approval" && grant.key === key
+  );
+  for (const { id } of unused) attempt.endGrant(id, "expired");
+  return await answer(attempt, call, { outcome: "error", text }, [
+    { type: "operation_cancelled", operationId, reason: "invalidated" },
+    ...unused.map(({ id }) => ({ type: "grant_ended", grantId: id, state: "expired" } as const)),
+  ]);
 }
 
 /** Stores the operation as asked for and ends the run: it never waits for an answer. */
@@ -131,29 +225,31 @@ async function block(
 
 async function refuse(
   attempt: Attempt,
-  { call, operationId, prepared, requested, evaluation, reason }: Candidate & {
-    readonly requested: DomainEvent;
-    readonly evaluation: Evaluation;
+  { call, operationId, prepared, before, evidence, reason, flag }: Candidate & {
+    /** Events that lead to the denial. */
+    readonly before: readonly DomainEvent[];
+    readonly evidence: readonly Evidence[];
     readonly reason: string;
+    /** The flag that would allow it; empty when nothing would. */
+    readonly flag: string;
   },
 ): Promise<DispatchOutcome> {
   await prepared.discard();
-  const { evidence } = evaluation;
   const scope = describeScope(prepared.scope);
-  const flag = evaluation.decision === "ask" ? grantFlag(prepared.scope) : "";
   attempt.deny({ kind: "permission", operationId, tool: call.name, scope, reason, flag });
   return await answer(
     attempt,
     call,
     { outcome: "denied", text: `Denied: ${reason}. Do not try it in another form.` },
-    [requested, { type: "operation_denied", operationId, evidence, reason }],
+    [...before, { type: "operation_denied", operationId, evidence, reason }],
   );
 }
 
 async function perform(
   attempt: Attempt,
-  { call, operationId, prepared, requested, evaluation }: Candidate & {
-    readonly requested: DomainEvent;
+  { call, operationId, prepared, before, evaluation }: Candidate & {
+    /** Events that lead to the authorisation. */
+    readonly before: readonly DomainEvent[];
     readonly evaluation: Evaluation;
   },
 ): Promise<DispatchOutcome> {
@@ -161,7 +257,7 @@ async function perform(
     operationId,
     prepared,
     before: [
-      requested,
+      ...before,
       { type: "operation_authorized", operationId, evidence: evaluation.evidence },
     ],
     consumes: evaluation.grant?.lifetime === "once" ? evaluation.grant.id : null,
@@ -176,10 +272,7 @@ async function perform(
   return await answer(
     attempt,
     call,
-    {
-      outcome: report.report.outcome === "ok" ? "ok" : report.report.outcome,
-      text: report.report.text + instructions,
-    },
+    { outcome: report.report.outcome, text: report.report.text + instructions },
     report.after,
   );
 }
@@ -235,33 +328,11 @@ async function newInstructions(attempt: Attempt, { scope }: PreparedOperation): 
   return texts.length === 0 ? "" : `\n${formatAgentsTexts(texts)}`;
 }
 
-/** Commits the result of a call with everything that led to it, and gives it to the model. */
 async function answer(
   attempt: Attempt,
   call: ToolCall,
   result: { readonly outcome: ToolResultMessage["outcome"]; readonly text: string },
   events: readonly DomainEvent[] = [],
 ): Promise<DispatchOutcome> {
-  const { services, plan } = attempt;
-  const message: ToolResultMessage = {
-    role: "tool",
-    callId: call.id,
-    name: call.name,
-    text: truncateMiddle(services.redactor.redact(result.text), resultCap(attempt)),
-    outcome: result.outcome,
-  };
-  await attempt.journal.append([
-    ...events,
-    {
-      type: "message_recorded",
-      messageId: services.ids.next("message"),
-      sessionId: plan.sessionId,
-      taskId: plan.taskId,
-      message,
-    },
-    { type: "budget_consumed", taskId: plan.taskId, consumption: attempt.consumption },
-  ]);
-  attempt.inFlight = null;
-  attempt.conversation.add(message);
-  return { type: "result", message };
+  return { type: "result", message: await recordResult(attempt, call, { ...result, events }) };
 }

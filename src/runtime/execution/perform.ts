@@ -54,7 +54,7 @@ export async function performJournaled(
       after: prepared.after,
     },
   ], span.context);
-  if (operation.consumes !== null) markConsumed(attempt, operation.consumes);
+  if (operation.consumes !== null) attempt.endGrant(operation.consumes, "consumed");
   if (cancel.signal.aborted) {
     await prepared.discard();
     await journal.append([{ type: "operation_cancelled", operationId, reason: "cancelled" }]);
@@ -147,12 +147,6 @@ export async function putArtifact(
   const put = await attempt.services.writer.putArtifact({ id, kind, droppedBytes }, bytes);
   if (!put.ok) throw new FluzoFailure(put.error);
   return put.value;
-}
-
-function markConsumed(attempt: Attempt, id: string): void {
-  const index = attempt.grants.findIndex((grant) => grant.id === id);
-  const grant = attempt.grants[index];
-  if (grant !== undefined) attempt.grants[index] = { ...grant, state: "consumed" };
 }
 
 function noteFirstVersion(

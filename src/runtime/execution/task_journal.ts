@@ -12,6 +12,24 @@ import type { SpanContext } from "../../core/telemetry/telemetry.ts";
 import type { UpdateHub } from "../application/update_hub.ts";
 import type { JournalWriter } from "../storage/journal.ts";
 
+interface JournalServices {
+  readonly writer: JournalWriter;
+  readonly updates: UpdateHub;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** A journal for what happens to tasks at rest: it belongs to no attempt and no trace. */
+export function restingJournal(services: JournalServices): TaskJournal {
+  return new TaskJournal(services, {
+    sessionId: null,
+    taskId: null,
+    attemptId: null,
+    traceId: null,
+    spanId: null,
+  });
+}
+
 /**
  * Writes the events of one attempt. An event is published to subscribers only after the store
  * confirmed its commit, and a store that cannot confirm throws: nothing may be done on a guess.
@@ -23,15 +41,7 @@ export class TaskJournal {
   readonly #ids: IdSource;
   readonly #context: EventContext;
 
-  constructor(
-    services: {
-      readonly writer: JournalWriter;
-      readonly updates: UpdateHub;
-      readonly clock: Clock;
-      readonly ids: IdSource;
-    },
-    context: EventContext,
-  ) {
+  constructor(services: JournalServices, context: EventContext) {
     this.#writer = services.writer;
     this.#updates = services.updates;
     this.#clock = services.clock;

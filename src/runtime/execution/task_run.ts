@@ -5,9 +5,11 @@ import type { AttemptOutcome } from "../../core/lifecycle/attempt.ts";
 import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
 import { formatCommand } from "../../core/policy/command_scope.ts";
 import { ERROR_TYPE, FLUZO, LOGS } from "../../core/telemetry/names.ts";
+import type { ToolCall } from "../../core/conversation/message.ts";
 import { unansweredCalls } from "../context/conversation.ts";
 import type { Attempt, Ending } from "./attempt.ts";
 import { dispatch } from "./dispatcher.ts";
+import { ProgressGuard } from "./progress_guard.ts";
 import { buildResult, type ResultEffects } from "./result.ts";
 import { takeTurn } from "./turn.ts";
 import { repairRequest, verify } from "./verification.ts";
@@ -15,14 +17,19 @@ import { repairRequest, verify } from "./verification.ts";
 /** Times a failed verification goes back to the model before the task fails. */
 const MAX_REPAIR_ROUNDS = 2;
 
-/** Equal calls with equal results in a row after which the model is plainly going in circles. */
-const MAX_EQUAL_CALLS = 4;
-
 /** Answers in a row that may be cut at the output limit before the task fails. */
 const MAX_CUT_ANSWERS = 2;
 
 const CUT_ANSWER_TEXT = "Your answer was cut off at the output limit. Nothing of it was done. " +
   "Go on in smaller steps.";
+
+/** What an attempt begins with. */
+export interface AttemptBeginning {
+  /** Calls of the newest answer that an earlier attempt left undone; they come before a turn. */
+  readonly openCalls: readonly ToolCall[];
+  /** What the model is told once those have their results; null when there is nothing to tell. */
+  readonly note: string | null;
+}
 
 /**
  * Runs an attempt to its end: turns and tool calls until the model has finished, then the
@@ -30,12 +37,15 @@ const CUT_ANSWER_TEXT = "Your answer was cut off at the output limit. Nothing of
  *
  * @throws {FluzoFailure} With a storage error when the end itself could not be recorded.
  */
-export async function runAttempt(attempt: Attempt, effects: ResultEffects): Promise<TaskResult> {
+export async function runAttempt(
+  attempt: Attempt,
+  { openCalls, note, effects }: AttemptBeginning & { readonly effects: ResultEffects },
+): Promise<TaskResult> {
   const run: RunState = { answer: "", verification: "not_run" };
   if (attempt.plan.verification.length === 0) run.verification = "not_configured";
   let ending: Ending;
   try {
-    ending = await work(attempt, run);
+    ending = await work(attempt, { run, openCalls, note });
   } catch (failure) {
     ending = { type: "failed", error: toError(failure) };
   }
@@ -47,10 +57,17 @@ interface RunState {
   verification: TaskResult["verification"];
 }
 
-async function work(attempt: Attempt, run: RunState): Promise<Ending> {
-  const repetition = new RepetitionGuard();
+async function work(
+  attempt: Attempt,
+  { run, openCalls, note }: AttemptBeginning & { readonly run: RunState },
+): Promise<Ending> {
+  const guard = new ProgressGuard();
+  const left = await dispatchAll(attempt, { calls: openCalls, guard });
+  if (left !== null) return left;
+  if (note !== null) await sayToModel(attempt, note);
   let cutAnswers = 0;
   for (let repair = 0;;) {
+    await takeInterventions(attempt);
     const cancelled = cancelledEnding(attempt);
     if (cancelled !== null) return cancelled;
     const turn = await takeTurn(attempt);
@@ -63,21 +80,12 @@ async function work(attempt: Attempt, run: RunState): Promise<Ending> {
     }
     cutAnswers = 0;
     if (turn.message.toolCalls.length > 0) {
-      for (const call of turn.message.toolCalls) {
-        const stopped = cancelledEnding(attempt);
-        if (stopped !== null) return stopped;
-        const outcome = await dispatch(attempt, call);
-        if (outcome.type === "stop") return outcome.ending;
-        if (repetition.isStuck(`${call.name} ${call.argumentsText}`, outcome.message.text)) {
-          return {
-            type: "blocked",
-            reason: "repeated_call",
-            error: { type: "repeated_call", tool: call.name, times: MAX_EQUAL_CALLS },
-          };
-        }
-      }
+      const ending = await dispatchAll(attempt, { calls: turn.message.toolCalls, guard });
+      if (ending !== null) return ending;
       continue;
     }
+    // Said while the model gave its last answer: it is answered before anything is called done.
+    if (attempt.interventions.queued.length > 0) continue;
     if (attempt.plan.verification.length === 0) return { type: "completed" };
     const verified = await verify(attempt, repair);
     switch (verified.type) {
@@ -115,16 +123,39 @@ function outputLimit({ plan }: Attempt): FluzoError {
   };
 }
 
-/** Notices a model that repeats one call and gets the same answer each time. */
-class RepetitionGuard {
-  #last = "";
-  #times = 0;
+/** Performs calls in their order; an ending says why the rest was not. */
+async function dispatchAll(
+  attempt: Attempt,
+  { calls, guard }: { readonly calls: readonly ToolCall[]; readonly guard: ProgressGuard },
+): Promise<Ending | null> {
+  for (const call of calls) {
+    const cancelled = cancelledEnding(attempt);
+    if (cancelled !== null) return cancelled;
+    const outcome = await dispatch(attempt, call);
+    if (outcome.type === "stop") return outcome.ending;
+    const stuck = guard.note(call, outcome.message);
+    if (stuck !== null) return { type: "blocked", ...stuck };
+  }
+  return null;
+}
 
-  isStuck(call: string, result: string): boolean {
-    const pair = JSON.stringify([call, result]);
-    this.#times = pair === this.#last ? this.#times + 1 : 1;
-    this.#last = pair;
-    return this.#times >= MAX_EQUAL_CALLS;
+/** Gives the model what the user said meanwhile, in order. */
+async function takeInterventions(attempt: Attempt): Promise<void> {
+  const { plan, services } = attempt;
+  for (const { id, text } of attempt.interventions.take()) {
+    const messageId = services.ids.next("message");
+    const message = { role: "user", text } as const;
+    await attempt.journal.append([
+      {
+        type: "message_recorded",
+        messageId,
+        sessionId: plan.sessionId,
+        taskId: plan.taskId,
+        message,
+      },
+      { type: "intervention_consumed", taskId: plan.taskId, interventionId: id, messageId },
+    ]);
+    attempt.conversation.add(message);
   }
 }
 
@@ -162,12 +193,14 @@ async function conclude(
     answer: run.answer,
     verification: run.verification,
   }, effects);
-  const events: DomainEvent[] = [...built.events, ...answersToUnrun(attempt)];
-  for (const step of stepsTo(ending)) {
+  const events: DomainEvent[] = [...built.events, ...answersToUnrun(attempt, ending)];
+  for (const step of stepsTo(ending, attempt.taskState)) {
     events.push({ type: "task_moved", taskId: plan.taskId, ...step });
   }
   for (const grant of attempt.grants) {
-    if (grant.state !== "active") continue;
+    // An answer of the user that was not used yet waits for the task to be resumed.
+    const waits = ending.type === "blocked" && grant.source === "approval";
+    if (grant.state !== "active" || waits) continue;
     events.push({ type: "grant_ended", grantId: grant.id, state: "expired" });
   }
   events.push(
@@ -196,15 +229,20 @@ async function conclude(
 }
 
 /**
- * Every call gets a result, so that a session can go on: one that was never performed says so, and
- * one whose outcome could not be recorded is unknown, in the journal as well.
+ * Results for calls that were not performed. An ended task answers all of them, so that its session
+ * can go on; a blocked one leaves them open for its resume. One whose outcome could not be recorded
+ * is unknown, in the journal as well.
  */
-function answersToUnrun({ conversation, inFlight, plan, services }: Attempt): DomainEvent[] {
+function answersToUnrun(
+  { conversation, inFlight, plan, services }: Attempt,
+  ending: Ending,
+): DomainEvent[] {
   const events: DomainEvent[] = inFlight === null ? [] : [{
     type: "operation_unknown",
     operationId: inFlight.operationId,
     detail: "its outcome could not be recorded",
   }];
+  if (ending.type === "blocked") return events;
   for (const { id, name } of unansweredCalls(conversation.messages)) {
     const unknown = id === inFlight?.callId;
     events.push({
@@ -228,6 +266,7 @@ function answersToUnrun({ conversation, inFlight, plan, services }: Attempt): Do
 
 function stepsTo(
   ending: Ending,
+  from: Attempt["taskState"],
 ): readonly {
   readonly from: TaskState;
   readonly to: TaskState;
@@ -235,17 +274,21 @@ function stepsTo(
 }[] {
   switch (ending.type) {
     case "completed":
-      return [{ from: "running", to: "completed", reason: null }];
     case "failed":
-      return [{ from: "running", to: "failed", reason: null }];
+      return [...backToWork(from), { from: "running", to: ending.type, reason: null }];
     case "blocked":
-      return [{ from: "running", to: "blocked", reason: ending.reason }];
+      return [{ from, to: "blocked", reason: ending.reason }];
     case "cancelled":
       return [
-        { from: "running", to: "stopping", reason: null },
+        { from, to: "stopping", reason: null },
         { from: "stopping", to: "cancelled", reason: null },
       ];
   }
+}
+
+/** A task ends from its work; a wait that failed goes back there first. */
+function backToWork(from: Attempt["taskState"]): ReturnType<typeof stepsTo> {
+  return from === "running" ? [] : [{ from, to: "running", reason: null }];
 }
 
 function outcomeOf(ending: Ending): AttemptOutcome {

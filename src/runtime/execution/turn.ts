@@ -87,7 +87,7 @@ export async function takeTurn(attempt: Attempt): Promise<TurnOutcome> {
 
 function checkBudget(attempt: Attempt, estimatedTokens: number): FluzoError | null {
   const exhausted = checkTurn(
-    attempt.plan.limits,
+    attempt.limits,
     attempt.consumption,
     estimatedTokens + attempt.plan.maxOutputTokens,
   );

@@ -34,7 +34,7 @@ export async function verify(attempt: Attempt, round: number): Promise<Verificat
   if (!prepared.ok) {
     // A program that is not there cannot pass: say so where the outcome is looked for.
     await attempt.journal.append([
-      ...requested(attempt, operationId),
+      requested(attempt, operationId),
       {
         type: "operation_cancelled",
         operationId,
@@ -49,7 +49,7 @@ export async function verify(attempt: Attempt, round: number): Promise<Verificat
     operationId,
     prepared: prepared.value,
     before: [
-      ...requested(attempt, operationId),
+      { ...requested(attempt, operationId), scope: prepared.value.scope },
       {
         type: "operation_authorized",
         operationId,
@@ -88,9 +88,9 @@ export async function verify(attempt: Attempt, round: number): Promise<Verificat
 function requested(
   attempt: Attempt,
   operationId: Extract<DomainEvent, { type: "operation_requested" }>["operationId"],
-): readonly DomainEvent[] {
+): Extract<DomainEvent, { type: "operation_requested" }> {
   const { plan } = attempt;
-  return [{
+  return {
     type: "operation_requested",
     operationId,
     attemptId: plan.attemptId,
@@ -103,8 +103,10 @@ function requested(
       cwd: ".",
       env: [],
       git: gitActionOf(plan.verification),
+      // Not looked up, or not found: the outcome tells which.
+      binding: "",
     },
-  }];
+  };
 }
 
 /** What the model is told about a failed verification. */

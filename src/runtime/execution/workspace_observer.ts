@@ -30,12 +30,24 @@ export interface ObserverEffects {
   look(): Promise<Result<RepositoryView, FluzoError>>;
 }
 
-/** Records what differs from the last commit before a task, with the content of each such file. */
+/**
+ * Records what differs from the last commit before a task, with the content of each such file.
+ *
+ * @param touched Files the user allows to be changed: recorded one by one where Git names only the
+ * folder they are in, so that the permission is bound to what is there now.
+ */
 export async function takeBaseline(
   view: RepositoryView,
-  files: WorkspaceFiles,
+  { files, touched }: { readonly files: WorkspaceFiles; readonly touched: readonly string[] },
 ): Promise<Baseline> {
-  const listed = view.entries.slice(0, MAX_BASELINE_ENTRIES);
+  const folders = view.entries.filter(({ path }) => path.endsWith("/"));
+  const inFolders = touched.filter((path) =>
+    folders.some((folder) => path.startsWith(folder.path))
+  );
+  const listed = [
+    ...view.entries.slice(0, MAX_BASELINE_ENTRIES),
+    ...inFolders.map((path) => ({ path, change: "untracked" } as const)),
+  ];
   const digests = await digestsOf(files, listed.map(({ path }) => path));
   return {
     git: view.git,
@@ -46,7 +58,7 @@ export async function takeBaseline(
       change,
       digest: digests[index] ?? null,
     })),
-    truncated: view.entries.length > listed.length,
+    truncated: view.entries.length > MAX_BASELINE_ENTRIES,
   };
 }
 
@@ -137,7 +149,8 @@ async function settle(
   return settled.sort((a, b) => a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 }
 
-async function digestsOf(
+/** Content of each path now; null where it cannot be told. */
+export async function digestsOf(
   files: WorkspaceFiles,
   paths: readonly string[],
 ): Promise<readonly (Digest | "absent" | null)[]> {

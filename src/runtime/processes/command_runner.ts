@@ -1,6 +1,7 @@
 import type { Clock, Timers } from "../../core/clock.ts";
-import { err } from "../../core/result.ts";
+import { err, ok } from "../../core/result.ts";
 import type { CommandRunner } from "../tools/effects.ts";
+import { commandBinding } from "./command_binding.ts";
 import { childEnvironment, type EnvironmentSources } from "./environment.ts";
 import type { OwnedGroups } from "./owned_groups.ts";
 import { resolveExecutable } from "./resolve_executable.ts";
@@ -23,7 +24,13 @@ export function commandRunner(options: {
     if (folder === null) {
       return err({ type: "process", reason: "outside_workspace", executable, detail: cwd });
     }
-    return await resolveExecutable(executable, { path, cwd: folder });
+    const found = await resolveExecutable(executable, { path, cwd: folder });
+    if (!found.ok) return found;
+    const binding = await commandBinding(
+      { program: found.value, cwd: folder },
+      options.environment,
+    );
+    return ok({ path: found.value, binding });
   };
   return {
     resolve,
@@ -31,8 +38,16 @@ export function commandRunner(options: {
       const [executable = "", ...args] = request.argv;
       const found = await resolve(executable, request.cwd);
       if (!found.ok) return found;
+      if (found.value.binding !== request.binding) {
+        return err({
+          type: "process",
+          reason: "program_changed",
+          executable,
+          detail: found.value.path,
+        });
+      }
       return await runProcess({
-        executable: found.value,
+        executable: found.value.path,
         args,
         cwd: request.cwd === "." ? root : `${root}/${request.cwd}`,
         env: { ...environment, ...Object.fromEntries(request.env) },

@@ -81,6 +81,12 @@ function applyEvent(at: Applying, event: DomainEvent): Owner {
     case "task_moved":
     case "task_ended":
     case "budget_consumed":
+    case "limits_extended":
+    case "yolo_set":
+    case "intervention_queued":
+    case "intervention_edited":
+    case "intervention_removed":
+    case "intervention_consumed":
     case "cancel_requested":
       return applyTask(at, event);
     case "attempt_started":
@@ -104,6 +110,7 @@ function applyEvent(at: Applying, event: DomainEvent): Owner {
     case "process_started":
     case "operation_finished":
     case "operation_unknown":
+    case "operation_settled":
     case "operation_cancelled":
     case "verification_ended":
       return applyOperation(at, event);

@@ -1,7 +1,8 @@
 import type { DomainEvent } from "../../core/events/event.ts";
 import type { GrantId, OperationId, TaskId } from "../../core/ids.ts";
 import type { Grant } from "../../core/policy/grant.ts";
-import { type OperationScope, scopeKey } from "../../core/policy/scope.ts";
+import type { OperationScope } from "../../core/policy/scope.ts";
+import { covers } from "../../core/policy/decide.ts";
 import { type Applying, known, type Owner, reject, taskOwner } from "./_applying.ts";
 
 type GrantEvent = Extract<DomainEvent, { type: "grant_issued" | "grant_ended" }>;
@@ -68,11 +69,11 @@ export function consumeGrant(
   if (state !== "active") refuse(`it is "${state}"`);
   if (grant.text("lifetime") !== "once") refuse("it lasts for the task");
   if (grant.text("task_id") !== taskId) refuse("it belongs to another task");
-  const covers = grant.oneOf<Grant["covers"]>("covers", ["scope", "touch"]);
-  const matches = covers === "scope"
-    ? grant.text("key") === scopeKey(scope)
-    : scope.type === "file" && scope.to === null && scope.path === grant.text("key");
-  if (!matches) refuse("it covers another scope");
+  const named = {
+    covers: grant.oneOf<Grant["covers"]>("covers", ["scope", "exact", "touch"]),
+    key: grant.text("key"),
+  };
+  if (!covers(named, scope)) refuse("it covers another scope");
   endGrant(at, { grantId, state: "consumed" });
 }
 

@@ -29,6 +29,7 @@ type OperationEvent = Extract<
       | "process_started"
       | "operation_finished"
       | "operation_unknown"
+      | "operation_settled"
       | "operation_cancelled"
       | "verification_ended";
   }
@@ -79,6 +80,9 @@ export function applyOperation(at: Applying, event: OperationEvent): Owner {
     case "operation_unknown":
       move(at, { id, to: "unknown" });
       at.statements.run("UPDATE operations SET summary = ? WHERE id = ?", event.detail, id);
+      break;
+    case "operation_settled":
+      settle(at, event);
       break;
     case "operation_cancelled":
       move(at, { id, to: event.reason });
@@ -155,6 +159,18 @@ function finish(at: Applying, event: Extract<OperationEvent, { type: "operation_
       artifactId,
     );
   }
+}
+
+/** Settles an unknown outcome by the user's decision: it stays visible that nobody saw it. */
+function settle(at: Applying, event: Extract<OperationEvent, { type: "operation_settled" }>) {
+  move(at, { id: event.operationId, to: "known_result" });
+  at.statements.run(
+    "UPDATE operations SET outcome = 'interrupted', summary = ? WHERE id = ?",
+    event.decision === "accepted"
+      ? "Outcome unknown, accepted as it is by the user"
+      : "Outcome unknown, done again by the user's decision",
+    event.operationId,
+  );
 }
 
 function move(

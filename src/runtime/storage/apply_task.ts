@@ -1,4 +1,4 @@
-import { type Consumption, NO_CONSUMPTION } from "../../core/budget/budget.ts";
+import { type BudgetLimits, type Consumption, NO_CONSUMPTION } from "../../core/budget/budget.ts";
 import type { DomainEvent } from "../../core/events/event.ts";
 import type { TaskId } from "../../core/ids.ts";
 import { moveTask, TASK_STATES, type TaskState } from "../../core/lifecycle/task.ts";
@@ -6,7 +6,20 @@ import { type Applying, known, moved, type Owner, reject, taskOwner } from "./_a
 
 type TaskEvent = Extract<
   DomainEvent,
-  { type: "task_created" | "task_moved" | "task_ended" | "budget_consumed" | "cancel_requested" }
+  {
+    type:
+      | "task_created"
+      | "task_moved"
+      | "task_ended"
+      | "budget_consumed"
+      | "limits_extended"
+      | "yolo_set"
+      | "intervention_queued"
+      | "intervention_edited"
+      | "intervention_removed"
+      | "intervention_consumed"
+      | "cancel_requested";
+  }
 >;
 
 /** Tasks: state, budget, result. */
@@ -24,8 +37,23 @@ export function applyTask(at: Applying, event: TaskEvent): Owner {
     case "budget_consumed":
       consume(at, event);
       break;
+    case "limits_extended":
+      extend(at, event);
+      break;
+    case "yolo_set":
+      at.statements.run(
+        "UPDATE tasks SET yolo = ?, updated_wall_ms = ? WHERE id = ?",
+        event.on ? 1 : 0,
+        at.wallMs,
+        event.taskId,
+      );
+      break;
+    case "intervention_queued":
+    case "intervention_edited":
+    case "intervention_removed":
+    case "intervention_consumed":
     case "cancel_requested":
-      // The request is a fact of its own; what it leads to comes as task_moved.
+      // Facts of their own; what they lead to comes as events of its own.
       break;
   }
   return taskOwner(at, event.taskId);
@@ -76,6 +104,27 @@ function end(at: Applying, { taskId, result }: Extract<TaskEvent, { type: "task_
     "UPDATE tasks SET result = ?, consumption = ?, updated_wall_ms = ? WHERE id = ?",
     JSON.stringify(result),
     JSON.stringify(grown(at, { taskId, to: result.consumption })),
+    at.wallMs,
+    taskId,
+  );
+}
+
+/** Limits only grow: a lower one would make consumption look like a defect. */
+function extend(
+  at: Applying,
+  { taskId, limits }: Extract<TaskEvent, { type: "limits_extended" }>,
+): void {
+  const row = at.statements.get("SELECT limits FROM tasks WHERE id = ?", taskId);
+  const before = known(at, "task", { id: taskId, row }).json<BudgetLimits>("limits");
+  if (
+    limits.maxTurns < before.maxTurns || limits.maxActiveSeconds < before.maxActiveSeconds ||
+    limits.maxToolCalls < before.maxToolCalls || limits.maxTotalTokens < before.maxTotalTokens
+  ) {
+    reject(at, `Cannot lower the limits of task "${taskId}"`);
+  }
+  at.statements.run(
+    "UPDATE tasks SET limits = ?, updated_wall_ms = ? WHERE id = ?",
+    JSON.stringify(limits),
     at.wallMs,
     taskId,
   );

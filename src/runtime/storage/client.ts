@@ -201,6 +201,26 @@ class WorkerStore implements Store {
     return this.#connection.call({ type: "operations", taskId, after, limit, ownerAlive });
   }
 
+  async callOperations(
+    sessionId: SessionId,
+    callIds: readonly string[],
+  ): Promise<Result<StoreReplies["call_operations"], StorageError>> {
+    const ownerAlive = await this.#ownerAlive();
+    return this.#connection.call({ type: "call_operations", sessionId, callIds, ownerAlive });
+  }
+
+  async operation(id: OperationId): Promise<Result<StoreReplies["operation"], StorageError>> {
+    const ownerAlive = await this.#ownerAlive();
+    return this.#connection.call({ type: "operation", id, ownerAlive });
+  }
+
+  grants(
+    taskId: TaskId | null,
+    { cursor, limit }: { readonly cursor: Cursor; readonly limit: number },
+  ): Promise<Result<StoreReplies["grants"], StorageError>> {
+    return this.#connection.call({ type: "grants", taskId, cursor, limit });
+  }
+
   sessions(cursor: Cursor, limit: number): Promise<Result<StoreReplies["sessions"], StorageError>> {
     return this.#connection.call({ type: "sessions", cursor, limit });
   }

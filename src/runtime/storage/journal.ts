@@ -18,6 +18,7 @@ import type { Message } from "../../core/conversation/message.ts";
 import type { StorageError } from "../../core/errors.ts";
 import type { Result } from "../../core/result.ts";
 import type {
+  GrantDetail,
   OperationDetail,
   Page,
   SessionSummary,
@@ -106,6 +107,23 @@ export interface JournalReader {
     taskId: TaskId,
     options: { readonly after: OperationId | null; readonly limit: number },
   ): Promise<Result<Page<OperationDetail>, StorageError>>;
+  /** Operations of a session that the named calls led to, in the order they were requested. */
+  callOperations(
+    sessionId: SessionId,
+    callIds: readonly string[],
+  ): Promise<Result<readonly OperationDetail[], StorageError>>;
+  /** One operation; null for an id the journal does not know. */
+  operation(id: OperationId): Promise<
+    Result<
+      { readonly taskId: TaskId; readonly operation: OperationDetail } | null,
+      StorageError
+    >
+  >;
+  /** Grants of a task, or of all tasks, newest first, ended ones included. */
+  grants(
+    taskId: TaskId | null,
+    page: { readonly cursor: Cursor; readonly limit: number },
+  ): Promise<Result<Page<GrantDetail>, StorageError>>;
   sessions(cursor: Cursor, limit: number): Promise<Result<Page<SessionSummary>, StorageError>>;
   /** Messages of a session in order, at most `maxBytes` of content from the newest back. */
   messages(

@@ -4,6 +4,7 @@ import type { EventEnvelope } from "../../core/events/envelope.ts";
 import type { Artifact } from "../../core/events/event.ts";
 import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
 import type {
+  GrantDetail,
   OperationDetail,
   Page,
   SessionSummary,
@@ -50,6 +51,19 @@ export type StoreRequest =
     readonly limit: number;
     readonly ownerAlive: boolean;
   }
+  | {
+    readonly type: "call_operations";
+    readonly sessionId: SessionId;
+    readonly callIds: readonly string[];
+    readonly ownerAlive: boolean;
+  }
+  | { readonly type: "operation"; readonly id: OperationId; readonly ownerAlive: boolean }
+  | {
+    readonly type: "grants";
+    readonly taskId: TaskId | null;
+    readonly cursor: string | null;
+    readonly limit: number;
+  }
   | { readonly type: "sessions"; readonly cursor: string | null; readonly limit: number }
   | { readonly type: "messages"; readonly sessionId: SessionId; readonly maxBytes: number }
   | {
@@ -70,6 +84,9 @@ export interface StoreReplies {
   readonly tasks: Page<TaskSummary>;
   readonly task: TaskDetail | null;
   readonly operations: Page<OperationDetail>;
+  readonly call_operations: readonly OperationDetail[];
+  readonly operation: { readonly taskId: TaskId; readonly operation: OperationDetail } | null;
+  readonly grants: Page<GrantDetail>;
   readonly sessions: Page<SessionSummary>;
   readonly messages: { readonly messages: readonly Message[]; readonly cut: boolean };
   readonly events: Page<EventEnvelope>;

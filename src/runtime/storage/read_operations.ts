@@ -1,9 +1,48 @@
-import type { ArtifactId, OperationId, TaskId } from "../../core/ids.ts";
+import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
 import { OPERATION_STATES, operationAfterLoss } from "../../core/lifecycle/operation.ts";
 import type { OperationDetail, Page } from "../../core/port/read_models.ts";
-import { pageLimit, toPage } from "./read_page.ts";
+import { MAX_PAGE_ITEMS, pageLimit, toPage } from "./read_page.ts";
 import { fail } from "./storage_failure.ts";
 import type { Row, Statements } from "./statements.ts";
+
+const COLUMNS = `o.id, o.attempt_id, o.call_id, o.tool, o.scope, o.state, o.outcome, o.summary,
+  o.exit_code, o.pre_image, o.before_version, o.after_version`;
+
+/** Operations of a session that calls led to, in the order they were requested. */
+export function readCallOperations(
+  statements: Statements,
+  { sessionId, callIds, ownerAlive }: {
+    readonly sessionId: SessionId;
+    /** At most `MAX_PAGE_ITEMS`; further ones are not looked for. */
+    readonly callIds: readonly string[];
+    readonly ownerAlive: boolean;
+  },
+): readonly OperationDetail[] {
+  const rows = statements.all(
+    `SELECT ${COLUMNS} FROM operations o JOIN tasks t ON t.id = o.task_id
+     WHERE t.session_id = ? AND o.call_id IN (SELECT value FROM json_each(?))
+     ORDER BY o.requested_sequence LIMIT ?`,
+    sessionId,
+    JSON.stringify(callIds.slice(0, MAX_PAGE_ITEMS)),
+    MAX_PAGE_ITEMS,
+  );
+  return rows.map((row) => operationDetail(row, { statements, ownerAlive }));
+}
+
+/** One operation by its id, with the task it belongs to. */
+export function readOperation(
+  statements: Statements,
+  { id, ownerAlive }: { readonly id: OperationId; readonly ownerAlive: boolean },
+): { readonly taskId: TaskId; readonly operation: OperationDetail } | null {
+  const row = statements.get(
+    `SELECT ${COLUMNS}, o.task_id FROM operations o WHERE o.id = ?`,
+    id,
+  );
+  return row === null ? null : {
+    taskId: row.id("task_id"),
+    operation: operationDetail(row, { statements, ownerAlive }),
+  };
+}
 
 /** Operations of a task in the order they were requested, after the one named. */
 export function readOperations(
@@ -17,9 +56,8 @@ export function readOperations(
 ): Page<OperationDetail> {
   const size = pageLimit(limit);
   const rows = statements.all(
-    `SELECT id, attempt_id, call_id, tool, scope, state, summary, exit_code, pre_image
-     FROM operations WHERE task_id = ? AND requested_sequence > ?
-     ORDER BY requested_sequence LIMIT ?`,
+    `SELECT ${COLUMNS} FROM operations o WHERE o.task_id = ? AND o.requested_sequence > ?
+     ORDER BY o.requested_sequence LIMIT ?`,
     taskId,
     after === null ? 0 : sequenceOf(statements, after),
     size + 1,
@@ -50,8 +88,17 @@ function operationDetail(
     scope: row.json("scope"),
     state,
     derived: ownerAlive || after === state ? null : after,
+    outcome: row.textOrNull("outcome") === null
+      ? null
+      : row.oneOf<NonNullable<OperationDetail["outcome"]>>("outcome", [
+        "ok",
+        "error",
+        "interrupted",
+      ]),
     summary: row.text("summary"),
     exitCode: row.integerOrNull("exit_code"),
+    before: row.idOrNull("before_version"),
+    after: row.idOrNull("after_version"),
     preImage: row.idOrNull("pre_image"),
     artifacts: artifacts.map((found) => found.id<ArtifactId>("artifact_id")),
   };

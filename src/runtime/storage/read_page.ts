@@ -8,6 +8,12 @@ export const MAX_PAGE_ITEMS = 500;
 /** Most bytes of stored JSON in one page of events; one larger event still comes alone. */
 export const MAX_PAGE_BYTES = 1024 * 1024;
 
+/** Where a listing begins and how long it is. */
+export interface Listing {
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
 const SEQUENCE_REGEXP = /^[1-9][0-9]{0,15}$/;
 
 /** A page's size within the bounds. */

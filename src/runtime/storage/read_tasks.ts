@@ -2,7 +2,6 @@ import type { Artifact, Baseline } from "../../core/events/event.ts";
 import type { SessionId, TaskId } from "../../core/ids.ts";
 import { OPERATION_STATES, type OperationState } from "../../core/lifecycle/operation.ts";
 import { isTaskAtRest, TASK_REASONS, TASK_STATES } from "../../core/lifecycle/task.ts";
-import type { Grant } from "../../core/policy/grant.ts";
 import type {
   AttemptSummary,
   Page,
@@ -11,18 +10,13 @@ import type {
   TaskSummary,
 } from "../../core/port/read_models.ts";
 import { ATTEMPT_STATES } from "./apply_attempt.ts";
-import { MAX_PAGE_ITEMS, pageLimit, parseCursor, toPage } from "./read_page.ts";
+import { GRANT_COLUMNS, readGrantRow } from "./read_grants.ts";
+import { type Listing, MAX_PAGE_ITEMS, pageLimit, parseCursor, toPage } from "./read_page.ts";
 import type { Row, Statements } from "./statements.ts";
 
 const TASK_COLUMNS = `t.id, t.session_id, t.goal, t.state, t.reason, t.created_wall_ms,
   t.updated_wall_ms, t.created_sequence,
   EXISTS (SELECT 1 FROM attempts a WHERE a.task_id = t.id AND a.state = 'open') AS has_open`;
-
-/** Where a listing begins and how long it is. */
-export interface Listing {
-  readonly cursor: string | null;
-  readonly limit: number;
-}
 
 /** Tasks, newest first. */
 export function readTasks(
@@ -94,7 +88,7 @@ export function readTask(
     yolo: row.integer("yolo") === 1,
     attempts: newest(statements, ATTEMPTS, id).map((found) => attemptSummary(found, ownerAlive)),
     operationCounts: operationCounts(statements, id),
-    grants: newest(statements, GRANTS, id).map(grant),
+    grants: newest(statements, GRANTS, id).map(readGrantRow),
     artifacts: newest(statements, ARTIFACTS, id).map(artifact),
     baseline: latestBaseline(statements, id),
     result: row.jsonOrNull("result"),
@@ -103,8 +97,8 @@ export function readTask(
 
 const ATTEMPTS = `SELECT id, number, state, trace_id, model, started_wall_ms, ended_wall_ms
   FROM attempts WHERE task_id = ? ORDER BY number DESC LIMIT ?`;
-const GRANTS = `SELECT id, key, covers, source, lifetime, state FROM permission_grants
-  WHERE task_id = ? ORDER BY issued_sequence DESC LIMIT ?`;
+const GRANTS = `SELECT ${GRANT_COLUMNS} FROM permission_grants g
+  WHERE g.task_id = ? ORDER BY g.issued_sequence DESC LIMIT ?`;
 const ARTIFACTS = `SELECT id, kind, digest, size_bytes, dropped_bytes FROM artifacts
   WHERE task_id = ? ORDER BY recorded_sequence DESC LIMIT ?`;
 
@@ -141,17 +135,6 @@ function attemptSummary(row: Row, ownerAlive: boolean): AttemptSummary {
     model: row.text("model"),
     startedWallMs: row.integer("started_wall_ms"),
     endedWallMs: row.integerOrNull("ended_wall_ms"),
-  };
-}
-
-function grant(row: Row): Grant {
-  return {
-    id: row.id("id"),
-    key: row.text("key"),
-    covers: row.oneOf("covers", ["scope", "touch"]),
-    source: row.oneOf("source", ["command_line", "approval", "configured"]),
-    lifetime: row.oneOf("lifetime", ["once", "task"]),
-    state: row.oneOf("state", ["active", "consumed", "revoked", "expired"]),
   };
 }
 

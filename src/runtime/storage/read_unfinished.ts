@@ -24,8 +24,11 @@ const REQUESTS = `SELECT id, task_id, attempt_id, capacity_id, pool, state FROM 
   WHERE state IN ('reserved', 'dispatched') ORDER BY reserved_sequence LIMIT ?`;
 const MESSAGES = `SELECT id, session_id, task_id, request_id, content_bytes FROM messages
   WHERE state = 'incomplete' ORDER BY started_sequence LIMIT ?`;
-const GRANTS = `SELECT id, task_id FROM permission_grants
-  WHERE state = 'active' ORDER BY issued_sequence LIMIT ?`;
+// An answer to a task that waits at rest is not unfinished: it waits for the task to be resumed.
+const GRANTS = `SELECT g.id, g.task_id FROM permission_grants g JOIN tasks t ON t.id = g.task_id
+  WHERE g.state = 'active' AND NOT (g.source = 'approval' AND t.state = 'blocked' AND NOT EXISTS
+    (SELECT 1 FROM attempts a WHERE a.task_id = t.id AND a.state = 'open'))
+  ORDER BY g.issued_sequence LIMIT ?`;
 
 /** Everything that is open, oldest first, each list within its bound. */
 export function readUnfinished(statements: Statements): Unfinished {

@@ -156,6 +156,9 @@ function sizeOf(request: StoreRequest): number {
     case "tasks":
     case "task":
     case "operations":
+    case "call_operations":
+    case "operation":
+    case "grants":
     case "sessions":
     case "messages":
     case "events":

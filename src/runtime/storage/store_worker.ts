@@ -17,8 +17,9 @@ import { readArtifact, writeArtifact } from "./artifacts.ts";
 import { openEmpty, openReader, openWriter } from "./database.ts";
 import type { NumberedReply, NumberedRequest, StoreReplies, StoreRequest } from "./protocol.ts";
 import { readEvents } from "./read_events.ts";
+import { readGrants } from "./read_grants.ts";
 import { readMessages } from "./read_messages.ts";
-import { readOperations } from "./read_operations.ts";
+import { readCallOperations, readOperation, readOperations } from "./read_operations.ts";
 import { readSessions, readTask, readTasks } from "./read_tasks.ts";
 import { readUnfinished } from "./read_unfinished.ts";
 import type { Statements } from "./statements.ts";
@@ -68,6 +69,12 @@ function handle(
       return reading((reader) => readTask(reader, request));
     case "operations":
       return reading((reader) => readOperations(reader, request));
+    case "call_operations":
+      return reading((reader) => readCallOperations(reader, request));
+    case "operation":
+      return reading((reader) => readOperation(reader, request));
+    case "grants":
+      return reading((reader) => readGrants(reader, request));
     case "sessions":
       return reading((reader) => readSessions(reader, request));
     case "messages":

@@ -31,14 +31,20 @@ export async function prepareChange(
   });
 }
 
-function scopeOf(change: FileChange, effects: ToolEffects): OperationScope {
+function scopeOf(
+  change: FileChange,
+  { userChanges, versions }: ToolEffects,
+): OperationScope {
+  const version = change.type === "create" ? "absent" : change.expected;
   return {
     type: "file",
     action: change.type,
     path: change.path,
     to: change.type === "rename" ? change.to : null,
-    version: change.type === "create" ? "absent" : change.expected,
-    userChange: effects.userChangeAt(change.path),
+    version,
+    userChange: userChanges.at(change.path),
+    knownVersion: userChanges.versionAt(change.path) === version ||
+      versions.isOwn(change.path, version),
   };
 }
 
@@ -52,11 +58,11 @@ function noteVersions(
 ): void {
   const version = versionKey(now) ?? "absent";
   if (change.type !== "rename") {
-    effects.versions.note(change.path, version);
+    effects.versions.wrote(change.path, version);
     return;
   }
-  effects.versions.note(change.path, "absent");
-  effects.versions.note(change.to, version);
+  effects.versions.wrote(change.path, "absent");
+  effects.versions.wrote(change.to, version);
 }
 
 function describe(change: FileChange, plan?: PlannedChange): string {

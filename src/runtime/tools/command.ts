@@ -59,6 +59,7 @@ export async function prepareCommand(
       cwd: call.cwd,
       env: [],
       git: gitActionOf(call.argv),
+      binding: resolved.value.binding,
     },
     before: null,
     after: null,
@@ -68,6 +69,7 @@ export async function prepareCommand(
         argv: call.argv,
         cwd: call.cwd,
         env: [],
+        binding: resolved.value.binding,
         timeoutMs: call.timeoutMs,
         captureBytes: effects.caps.captureBytes,
       }, options);

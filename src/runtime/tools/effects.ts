@@ -14,8 +14,7 @@ export interface ToolEffects {
   readonly git: GitInspection;
   readonly versions: VersionLedger;
   readonly caps: ToolCaps;
-  /** What the user had changed at `path` before the task. */
-  userChangeAt(path: string): Extract<OperationScope, { type: "file" }>["userChange"];
+  readonly userChanges: UserChanges;
 }
 
 /** Bounds from the configuration. */
@@ -31,6 +30,18 @@ export interface ToolCaps {
 export interface VersionLedger {
   seen(path: string): Digest | null;
   note(path: string, version: Digest | "absent"): void;
+  /** Notes what Fluzo itself has just written: seen, and its own. */
+  wrote(path: string, version: Digest | "absent"): void;
+  /** Whether Fluzo wrote this version of the file in this attempt. */
+  isOwn(path: string, version: Digest | "absent"): boolean;
+}
+
+/** What the user had changed before the task. */
+export interface UserChanges {
+  /** `none` for a file that was clean, or that Fluzo's own earlier attempt left as it is. */
+  at(path: string): Extract<OperationScope, { type: "file" }>["userChange"];
+  /** Content of a changed file when the attempt began; null where it was not recorded. */
+  versionAt(path: string): Digest | "absent" | null;
 }
 
 export interface CommandRequest {
@@ -38,13 +49,18 @@ export interface CommandRequest {
   /** Relative to the root. */
   readonly cwd: string;
   readonly env: readonly (readonly [string, string])[];
+  /** The binding that was decided on; another one at the start is refused. */
+  readonly binding: string;
   readonly timeoutMs: number;
   readonly captureBytes: number;
 }
 
 export interface CommandRunner {
-  /** The absolute path that would run, without running it. */
-  resolve(executable: string, cwd: string): Promise<Result<string, ProcessError>>;
+  /** The absolute path that would run and what it is bound to now, without running it. */
+  resolve(
+    executable: string,
+    cwd: string,
+  ): Promise<Result<{ readonly path: string; readonly binding: string }, ProcessError>>;
   run(
     request: CommandRequest,
     options: {

@@ -4,17 +4,28 @@ import type { VersionLedger } from "./effects.ts";
 /** Files whose version is remembered; the ones seen longest ago are forgotten and must be reread. */
 const MAX_FILES = 10_000;
 
-/** Remembers, for one task, which version of each file the model has seen. */
+/** Remembers, for one attempt, which version of each file the model has seen or Fluzo has written. */
 export function versionLedger(): VersionLedger {
-  const versions = new Map<string, Digest>();
-  return {
-    seen: (path) => versions.get(path) ?? null,
-    note: (path, version) => {
-      versions.delete(path);
-      if (version === "absent") return;
-      versions.set(path, version);
-      const oldest = versions.keys().next();
-      if (versions.size > MAX_FILES && !oldest.done) versions.delete(oldest.value);
-    },
+  const seen = new Map<string, Digest>();
+  const written = new Map<string, Digest | "absent">();
+  const note: VersionLedger["note"] = (path, version) => {
+    if (version === "absent") seen.delete(path);
+    else remember(seen, path, version);
   };
+  return {
+    seen: (path) => seen.get(path) ?? null,
+    note,
+    wrote: (path, version) => {
+      note(path, version);
+      remember(written, path, version);
+    },
+    isOwn: (path, version) => written.get(path) === version,
+  };
+}
+
+function remember<V>(map: Map<string, V>, path: string, version: V): void {
+  map.delete(path);
+  map.set(path, version);
+  const oldest = map.keys().next();
+  if (map.size > MAX_FILES && !oldest.done) map.delete(oldest.value);
 }

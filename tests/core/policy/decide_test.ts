@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { decide, type PolicySettings } from "../../../src/core/policy/decide.ts";
 import { type Decision, DECISIONS, stricter } from "../../../src/core/policy/decision.ts";
 import type { Grant } from "../../../src/core/policy/grant.ts";
-import { type OperationScope, scopeKey } from "../../../src/core/policy/scope.ts";
+import { approvalKey, type OperationScope, scopeKey } from "../../../src/core/policy/scope.ts";
 import { parseDigest } from "../../../src/core/digest.ts";
 import { countingIds } from "../../support/ids.ts";
 
@@ -18,6 +18,7 @@ function command(changes: Partial<Extract<OperationScope, { type: "command" }>> 
     cwd: ".",
     env: [],
     git: "none",
+    binding: "b",
     ...changes,
   } as const;
 }
@@ -30,6 +31,7 @@ function file(changes: Partial<Extract<OperationScope, { type: "file" }>> = {}) 
     to: null,
     version,
     userChange: "none",
+    knownVersion: true,
     ...changes,
   } as const;
 }
@@ -88,6 +90,11 @@ Deno.test("decide() lets a touch grant cover edits of that path only", () => {
     "ask",
     "a rename loses the name, which an edit does not",
   );
+  assert.equal(
+    decision({ ...changed, knownVersion: false }, { grants: [touch] }),
+    "ask",
+    "somebody else changed the file since the permission was given",
+  );
 });
 
 Deno.test("decide() lets a command grant cover exactly one command", () => {
@@ -104,6 +111,36 @@ Deno.test("decide() lets a command grant cover exactly one command", () => {
       "chained": command({ argv: ["deno", "test", ";", "rm", "x"] }),
     })
   ) assert.equal(decision(other, { grants }), "ask", name);
+});
+
+Deno.test("decide() binds the answer to an approval to everything it was asked with", () => {
+  const answered = (scope: OperationScope): Grant =>
+    grantFor(scope, {
+      covers: "exact",
+      key: approvalKey(scope),
+      source: "approval",
+      lifetime: "once",
+    });
+  const grants = [answered(command())];
+  assert.equal(decision(command(), { grants }), "allow");
+  assert.equal(decision(command({ binding: "another program" }), { grants }), "ask");
+  assert.equal(decision(command({ argv: ["deno", "test", "x"] }), { grants }), "ask");
+  const changed = file({ userChange: "modified" });
+  assert.equal(decision(changed, { grants: [answered(changed)] }), "allow");
+  const other = parseDigest("b".repeat(64)) ?? "absent";
+  assert.equal(decision({ ...changed, version: other }, { grants: [answered(changed)] }), "ask");
+});
+
+Deno.test("decide() uses a grant that lasts before one that would be used up", () => {
+  const once = grantFor(command(), { lifetime: "once" });
+  const lasting = grantFor(command());
+  const { grant } = decide({
+    scope: command(),
+    settings: SETTINGS,
+    grants: [once, lasting],
+    yolo: false,
+  });
+  assert.equal(grant, lasting);
 });
 
 Deno.test("decide() ignores grants that are used, revoked or over", () => {

@@ -75,6 +75,7 @@ export const COMMAND: OperationScope = {
   cwd: ".",
   env: [],
   git: "none",
+  binding: "",
 };
 
 export const LIMITS = { maxTurns: 30, maxActiveSeconds: 60, maxToolCalls: 9, maxTotalTokens: 99 };
@@ -117,6 +118,7 @@ export function startedTask(): StartedTask {
       taskId,
       number: 1,
       traceId: "0".repeat(32),
+      previousTraceId: null,
       instanceId,
       snapshotId,
       model: "coder",

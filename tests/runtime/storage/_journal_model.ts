@@ -93,6 +93,9 @@ export function applyToModel(model: Model, event: DomainEvent): boolean {
       return moveModel(model, { id: event.operationId, to: "known_result" });
     case "operation_unknown":
       return moveModel(model, { id: event.operationId, to: "unknown" });
+    case "operation_settled":
+      if (model.operations.get(event.operationId)?.state !== "unknown") return false;
+      return moveModel(model, { id: event.operationId, to: "known_result" });
     case "operation_cancelled":
       return moveModel(model, { id: event.operationId, to: event.reason });
     case "request_reserved":
@@ -141,6 +144,12 @@ export function applyToModel(model: Model, event: DomainEvent): boolean {
       grant.state = event.state;
       return true;
     }
+    case "limits_extended":
+    case "yolo_set":
+    case "intervention_queued":
+    case "intervention_edited":
+    case "intervention_removed":
+    case "intervention_consumed":
     case "workspace_recorded":
     case "session_created":
     case "task_ended":

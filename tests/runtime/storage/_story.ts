@@ -9,6 +9,7 @@ import {
   COMMAND,
   DIGEST,
   intended,
+  LIMITS,
   newId,
   type StartedTask,
   startedTask,
@@ -46,6 +47,7 @@ export function oneOfEach(): Story {
   const onceId = newId("grant");
   const taskGrantId = newId("grant");
   const artifactId = newId("artifact");
+  const saidId = newId("intervention");
   const once: Grant = {
     id: onceId,
     key: scopeKey(COMMAND),
@@ -90,6 +92,35 @@ export function oneOfEach(): Story {
     task_moved: { type: "task_moved", taskId, from: "running", to: "completed", reason: null },
     task_ended: { type: "task_ended", taskId, result },
     budget_consumed: { type: "budget_consumed", taskId, consumption: CONSUMPTION },
+    limits_extended: {
+      type: "limits_extended",
+      taskId,
+      limits: { ...LIMITS, maxTurns: LIMITS.maxTurns + 5 },
+    },
+    yolo_set: { type: "yolo_set", taskId, on: true },
+    intervention_queued: {
+      type: "intervention_queued",
+      taskId,
+      interventionId: saidId,
+      text: "Also the docs",
+    },
+    intervention_edited: {
+      type: "intervention_edited",
+      taskId,
+      interventionId: saidId,
+      text: "Also the docs, please",
+    },
+    intervention_removed: {
+      type: "intervention_removed",
+      taskId,
+      interventionId: newId("intervention"),
+    },
+    intervention_consumed: {
+      type: "intervention_consumed",
+      taskId,
+      interventionId: saidId,
+      messageId: userId,
+    },
     attempt_started: of("attempt_started"),
     attempt_ended: { type: "attempt_ended", attemptId, outcome: "completed", error: null },
     config_recorded: of("config_recorded"),
@@ -171,6 +202,11 @@ export function oneOfEach(): Story {
       operationId: third.operationId,
       detail: "it may still run",
     },
+    operation_settled: {
+      type: "operation_settled",
+      operationId: third.operationId,
+      decision: "accepted",
+    },
     operation_cancelled: {
       type: "operation_cancelled",
       operationId: fourth,
@@ -220,6 +256,13 @@ export function oneOfEach(): Story {
     ...third.events,
     intended(third.operationId),
     cases.operation_unknown,
+    cases.operation_settled,
+    cases.limits_extended,
+    cases.yolo_set,
+    cases.intervention_queued,
+    cases.intervention_edited,
+    cases.intervention_removed,
+    cases.intervention_consumed,
     requested(fourth),
     cases.operation_cancelled,
     cases.grant_ended,

@@ -42,10 +42,10 @@ Deno.test("applyBatch() applies every type of event and the read models show all
     derived: null,
     createdWallMs: 1000,
     updatedWallMs: 1000,
-    limits: LIMITS,
+    limits: cases.limits_extended.limits,
     consumption: CONSUMPTION,
     verification: ["deno", "test"],
-    yolo: false,
+    yolo: true,
     attempts: [{
       id: attemptId,
       number: 1,
@@ -61,8 +61,8 @@ Deno.test("applyBatch() applies every type of event and the read models show all
       authorized: 0,
       intent_committed: 0,
       dispatched: 0,
-      known_result: 1,
-      unknown: 1,
+      known_result: 2,
+      unknown: 0,
       denied: 1,
       invalidated: 1,
       cancelled: 0,
@@ -77,7 +77,14 @@ Deno.test("applyBatch() applies every type of event and the read models show all
   });
   const operations = value(await store.operations(taskId, { after: null, limit: 10 }));
   const common = { attemptId, tool: "run_command", scope: COMMAND, derived: null };
-  const bare = { exitCode: null, preImage: null, artifacts: [] };
+  const bare = {
+    outcome: null,
+    exitCode: null,
+    before: null,
+    after: null,
+    preImage: null,
+    artifacts: [],
+  };
   assert.deepEqual(operations, {
     items: [
       {
@@ -85,8 +92,11 @@ Deno.test("applyBatch() applies every type of event and the read models show all
         id: first,
         callId: first,
         state: "known_result",
+        outcome: "error",
         summary: "exit code 3",
         exitCode: 3,
+        before: DIGEST,
+        after: "absent",
         preImage: artifactId,
         artifacts: [artifactId],
       },
@@ -103,8 +113,9 @@ Deno.test("applyBatch() applies every type of event and the read models show all
         ...bare,
         id: third,
         callId: third,
-        state: "unknown",
-        summary: "it may still run",
+        state: "known_result",
+        outcome: "interrupted",
+        summary: "Outcome unknown, accepted as it is by the user",
       },
       { ...common, ...bare, id: fourth, callId: fourth, state: "invalidated", summary: "" },
     ],
@@ -196,6 +207,7 @@ const REFUSED: readonly {
       taskId,
       number: 2,
       traceId: "1".repeat(32),
+      previousTraceId: null,
       instanceId,
       snapshotId,
       model: "m",
@@ -212,6 +224,7 @@ const REFUSED: readonly {
         taskId,
         number: 3,
         traceId: "1".repeat(32),
+        previousTraceId: null,
         instanceId,
         snapshotId,
         model: "m",

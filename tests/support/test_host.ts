@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import {
+  type Command,
+  ConsentStore,
+  type Host,
+  type HostOptions,
+  loadConfig,
+  openHost,
+  randomIds,
+  systemClock,
+  type Update,
+  workspaceIdentity,
+} from "../../mod.ts";
+import type { TaskId } from "../../src/core/ids.ts";
+import type { TaskDetail } from "../../src/core/port/read_models.ts";
+import type { Store } from "../../src/runtime/storage/client.ts";
+import { RecordingTelemetry } from "../../src/runtime/telemetry/recording.ts";
+import { TestFolder } from "./repository.ts";
+import { ScriptedAdapter, type ScriptedTurn } from "./scripted_adapter.ts";
+
+const CONFIG = `schema_version = 1
+[models.coder]
+provider = "openai_compatible"
+base_url = "http://127.0.0.1:9/v1"
+model = "m"
+`;
+
+/** A host on a throwaway repository whose model is a script. */
+export class TestHost implements AsyncDisposable {
+  readonly folder: TestFolder;
+  readonly host: Host;
+  readonly adapter: ScriptedAdapter;
+  readonly telemetry: RecordingTelemetry;
+
+  private constructor(parts: Pick<TestHost, "folder" | "host" | "adapter" | "telemetry">) {
+    this.folder = parts.folder;
+    this.host = parts.host;
+    this.adapter = parts.adapter;
+    this.telemetry = parts.telemetry;
+  }
+
+  static async open(
+    turns: readonly ScriptedTurn[],
+    { prepare, wrapStore, config: more = "" }: {
+      readonly prepare?: (folder: TestFolder) => void;
+      readonly wrapStore?: (store: Store) => Store;
+      /** More lines of the configuration. */
+      readonly config?: string;
+    } = {},
+  ): Promise<TestHost> {
+    const folder = new TestFolder();
+    folder.commit({ "a.txt": "one\n" });
+    folder.write(".git/info/exclude", "/.fluzodrive/\n/.home/\n");
+    folder.write(".fluzo", CONFIG + more);
+    prepare?.(folder);
+    return await TestHost.#openIn(folder, turns, wrapStore);
+  }
+
+  /** Closes the host and opens another on the same folder, as a later process would. */
+  async reopen(turns: readonly ScriptedTurn[]): Promise<TestHost> {
+    await this.host.shutdown("user");
+    return await TestHost.#openIn(this.folder, turns);
+  }
+
+  static async #openIn(
+    folder: TestFolder,
+    turns: readonly ScriptedTurn[],
+    wrapStore?: (store: Store) => Store,
+  ): Promise<TestHost> {
+    const config = await loadConfig(`${folder.path}/.fluzo`, []);
+    assert.ok(config.ok);
+    const identity = await workspaceIdentity(folder.path);
+    const home = `${folder.path}/.home`;
+    await new ConsentStore(`${home}/consent`).grant(identity, {
+      settings: config.value.settings,
+      insecureOrigins: [],
+    });
+    const adapter = new ScriptedAdapter(turns);
+    const telemetry = new RecordingTelemetry(systemClock);
+    const options: HostOptions = {
+      identity,
+      config: config.value,
+      userPaths: {
+        consent: `${home}/consent`,
+        credentials: `${home}/auth.toml`,
+        backups: `${home}/backups`,
+      },
+      variable: (name) => Deno.env.get(name) ?? null,
+      version: "test",
+      ports: { adapter, telemetry, ...(wrapStore === undefined ? {} : { wrapStore }) },
+    };
+    const host = await openHost(options);
+    assert.ok(host.ok, JSON.stringify(host));
+    return new TestHost({ folder, host: host.value, adapter, telemetry });
+  }
+
+  /** Runs a task to its end and returns its updates. */
+  async run(changes: Partial<Extract<Command, { type: "start_task" }>> = {}) {
+    const command = startTask(changes);
+    const started = await this.host.port.execute(command);
+    assert.ok(started.ok, JSON.stringify(started));
+    const { taskId } = started.value;
+    const updates = await this.until(taskId, "task_ended");
+    return { command, taskId, updates, task: await this.task(taskId) };
+  }
+
+  /** Goes on with a blocked task and returns its end. */
+  async resume(
+    taskId: TaskId,
+    changes: Partial<Extract<Command, { type: "resume_task" }>> = {},
+  ): Promise<{ readonly task: TaskDetail; readonly differences: readonly string[] }> {
+    const resumed = await this.host.port.execute(resumeTask(taskId, changes));
+    assert.ok(resumed.ok, JSON.stringify(resumed));
+    await this.until(taskId, "task_ended");
+    return { task: await this.task(taskId), differences: resumed.value.differences };
+  }
+
+  /** Waits for an event of a task that has not happened before; returns the updates on the way. */
+  async until(taskId: TaskId, type: string): Promise<readonly Update[]> {
+    const updates: Update[] = [];
+    for await (const batch of this.host.port.subscribe(taskId)) {
+      updates.push(...batch);
+      if (batch.some((u) => u.type === "event" && u.envelope.event.type === type)) break;
+    }
+    return updates;
+  }
+
+  async task(taskId: TaskId): Promise<TaskDetail> {
+    const detail = await this.host.port.query({ type: "show_task", taskId });
+    assert.ok(detail.ok);
+    return detail.value;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.host.shutdown("user");
+    this.folder[Symbol.dispose]();
+  }
+}
+
+/** A command that starts a task, with a new id. */
+export function startTask(
+  changes: Partial<Extract<Command, { type: "start_task" }>> = {},
+): Extract<Command, { type: "start_task" }> {
+  return {
+    type: "start_task",
+    commandId: randomIds(systemClock).next("command"),
+    goal: "do it",
+    sessionId: null,
+    model: null,
+    grants: [],
+    onAsk: "block",
+    verification: null,
+    yolo: false,
+    ...changes,
+  };
+}
+
+/** A turn of a scripted model that makes one call. */
+export function call(name: string, args: unknown): ScriptedTurn {
+  return { calls: [{ name, arguments: args }] };
+}
+
+/** A command that goes on with a task, with a new id. */
+export function resumeTask(
+  taskId: TaskId,
+  changes: Partial<Extract<Command, { type: "resume_task" }>> = {},
+): Extract<Command, { type: "resume_task" }> {
+  return {
+    type: "resume_task",
+    commandId: randomIds(systemClock).next("command"),
+    taskId,
+    model: null,
+    grants: [],
+    onAsk: "block",
+    yolo: false,
+    decisions: [],
+    ...changes,
+  };
+}
