@@ -32,6 +32,7 @@ export const EXIT_CODES = {
   git_error: 39,
   stale_answer: 40,
   wrong_state: 41,
+  control_error: 42,
   internal: 70,
   hangup: 129,
   interrupted: 130,
@@ -73,6 +74,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitName, string>> = {
   git_error: "Git failed on something the command itself needs",
   stale_answer: "the answer came too late, or to something that has changed",
   wrong_state: "the task is not in a state that allows this",
+  control_error: "the Fluzo that works in this workspace could not be asked, or refused",
   internal: "a defect of Fluzo",
   hangup: "ended by SIGHUP, cleanly",
   interrupted: "ended by SIGINT (Ctrl+C), cleanly",
@@ -110,6 +112,8 @@ export function exitFor(error: FluzoError): ExitName {
       return "workspace_error";
     case "process":
       return "process_error";
+    case "control":
+      return "control_error";
     case "git":
       return "git_error";
     case "storage":

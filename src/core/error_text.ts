@@ -1,4 +1,5 @@
 import type { ErrorText } from "./_error_words.ts";
+import { describeControl } from "./_control_error_text.ts";
 import { describeProcess } from "./_process_error_text.ts";
 import { describeProvider } from "./_provider_error_text.ts";
 import { describeStorage } from "./_storage_error_text.ts";
@@ -113,9 +114,10 @@ export function describeError(error: FluzoError): ErrorText {
           ? `Another Fluzo works in "${error.workspace}"`
           : `Another Fluzo (process ${error.owner.pid}, since ${error.owner.since}) works in ` +
             `"${error.workspace}"${error.owner.task === "" ? "" : ` on ${error.owner.task}`}`,
-        remedy:
-          "Wait for it or end it there; `fluzo task list` and `fluzo task show` work meanwhile",
+        remedy: ownerRemedy(error.owner?.task ?? ""),
       };
+    case "control":
+      return describeControl(error);
     case "unknown_outcome":
       return {
         what: [
@@ -179,6 +181,13 @@ const NOT_FOUND_REMEDIES = {
   artifact: "It may belong to another workspace",
   model: "`fluzo config show` lists the configured models",
 } as const;
+
+/** What can be done while another Fluzo has the workspace. */
+function ownerRemedy(task: string): string {
+  const id = task === "" ? "ID" : task;
+  return "Wait for it; meanwhile look with `fluzo task list` and " +
+    `\`fluzo task show ${id}\`, or stop its task with \`fluzo task cancel ${id}\``;
+}
 
 function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

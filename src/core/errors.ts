@@ -79,6 +79,21 @@ export type StorageReason =
   | "worker_lost"
   | "io";
 
+/** Why another Fluzo could not be asked through its control socket. */
+export type ControlReason =
+  | "no_owner"
+  | "unavailable"
+  | "not_private"
+  | "wrong_user"
+  | "wrong_version"
+  | "wrong_owner"
+  | "refused"
+  | "timed_out"
+  | "unconfirmed"
+  | "not_permitted"
+  | "id_reused"
+  | "too_large";
+
 /** One problem in the configuration. `line` and `column` are 1-based, 0 where there is no place. */
 export interface ConfigProblem {
   readonly key: string;
@@ -218,6 +233,13 @@ export interface OwnerConflictError {
   /** What the owner recorded of itself; null when its record cannot be read. */
   readonly owner: { readonly pid: number; readonly since: string; readonly task: string } | null;
 }
+/** The Fluzo that owns the workspace could not be asked, or did not do what was asked. */
+export interface ControlError {
+  readonly type: "control";
+  readonly reason: ControlReason;
+  /** What exactly, without the remedy; empty when there is nothing to add. */
+  readonly detail: string;
+}
 export interface UnknownOutcomeError {
   readonly type: "unknown_outcome";
   /** Every operation of the task whose outcome is unknown and undecided; never empty. */
@@ -274,6 +296,7 @@ export type FluzoError =
   | CancelledError
   | ConfirmationRequiredError
   | OwnerConflictError
+  | ControlError
   | UnknownOutcomeError
   | VerificationFailedError
   | StorageError

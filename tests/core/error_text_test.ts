@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type {
+  ControlReason,
   FluzoError,
   ProviderReason,
   StorageReason,
@@ -54,6 +55,20 @@ const WORKSPACE: readonly WorkspaceReason[] = [
   "unsupported_kernel",
   "worker_lost",
   "io",
+];
+const CONTROL: readonly ControlReason[] = [
+  "no_owner",
+  "unavailable",
+  "not_private",
+  "wrong_user",
+  "wrong_version",
+  "wrong_owner",
+  "refused",
+  "timed_out",
+  "unconfirmed",
+  "not_permitted",
+  "id_reused",
+  "too_large",
 ];
 const STORAGE: readonly StorageReason[] = [
   "not_private",
@@ -114,6 +129,7 @@ const ERRORS: readonly FluzoError[] = [
   { type: "repeated_call", tool: "FACT", times: 4 },
   { type: "cancelled", by: "SIGINT" },
   { type: "confirmation_required", action: "FACT", flag: "--yes" },
+  ...CONTROL.map((reason): FluzoError => ({ type: "control", reason, detail: "FACT" })),
   { type: "owner_conflict", workspace: "FACT", owner: null },
   { type: "owner_conflict", workspace: "FACT", owner: { pid: 7, since: "s", task: "t" } },
   { type: "unknown_outcome", operations: [{ id: "FACT", scope: "s" }] },

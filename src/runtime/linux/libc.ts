@@ -43,6 +43,11 @@ const SYMBOLS = {
   listen: { parameters: ["i32", "i32"], result: "i32" },
   accept4: { parameters: ["i32", "pointer", "pointer", "i32"], result: "i32" },
   connect: { parameters: ["i32", "buffer", "u32"], result: "i32" },
+  send: { parameters: ["i32", "buffer", "usize", "i32"], result: "i32" },
+  recv: { parameters: ["i32", "buffer", "usize", "i32"], result: "i32" },
+  eventfd: { parameters: ["u32", "i32"], result: "i32" },
+  // Waits in a thread of its own, so its errno cannot be read: it belongs to that thread.
+  poll: { parameters: ["buffer", "usize", "i32"], result: "i32", nonblocking: true },
   getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 

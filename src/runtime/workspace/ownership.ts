@@ -1,11 +1,18 @@
 import type { OwnerConflictError } from "../../core/errors.ts";
+import type { InstanceId, TaskId } from "../../core/ids.ts";
 import { err, ok, type Result } from "../../core/result.ts";
+import {
+  type ControlPlace,
+  namesLivingProcess,
+  type OwnerRecord,
+  ownRecord,
+  readOwnerRecord,
+  removeOwnerRecord,
+  writeOwnerRecord,
+} from "./owner_record.ts";
 
-/** Name of the lock file in the data directory; it also holds what the owner says of itself. */
+/** Name of the lock file in the data directory. It is never removed: its lock is what counts. */
 const LOCK_FILE = "owner.lock";
-
-/** Largest owner record that is read, in bytes. */
-const MAX_RECORD_BYTES = 4096;
 
 /** A reader holds the lock for a moment when it looks; an owner tries again this often. */
 const TRIES = 10;
@@ -14,15 +21,27 @@ const RETRY_MS = 10;
 /**
  * The right to be the one Fluzo that works in a workspace: an exclusive kernel lock on a file in
  * its data directory. The kernel lets go of it when the process ends, however it ends; the record
- * in the file is for people and proves nothing.
+ * beside it is for people and for finding the control socket, and proves nothing.
  */
 export class WorkspaceOwnership {
   readonly #file: Deno.FsFile;
-  readonly #since: string;
+  readonly #directory: string;
+  /** What an owner left that did not give the workspace up properly; null after a clean end. */
+  readonly abandoned: OwnerRecord | null;
+  #record: OwnerRecord;
 
-  private constructor(file: Deno.FsFile, since: string) {
+  private constructor(
+    file: Deno.FsFile,
+    parts: {
+      readonly directory: string;
+      readonly record: OwnerRecord;
+      readonly abandoned: OwnerRecord | null;
+    },
+  ) {
     this.#file = file;
-    this.#since = since;
+    this.#directory = parts.directory;
+    this.#record = parts.record;
+    this.abandoned = parts.abandoned;
   }
 
   /**
@@ -32,36 +51,54 @@ export class WorkspaceOwnership {
    */
   static async acquire(
     directory: string,
-    { workspace, wallMs }: { readonly workspace: string; readonly wallMs: number },
+    { workspace, wallMs, instanceId }: {
+      readonly workspace: string;
+      readonly wallMs: number;
+      readonly instanceId: InstanceId;
+    },
   ): Promise<Result<WorkspaceOwnership, OwnerConflictError>> {
     const path = `${directory}/${LOCK_FILE}`;
     const file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      if (file.tryLockSync(true)) {
-        const ownership = new WorkspaceOwnership(file, new Date(wallMs).toISOString());
-        ownership.describe("");
-        return ok(ownership);
-      }
+      if (file.tryLockSync(true)) return ok(take(file));
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     file.close();
-    return err({ type: "owner_conflict", workspace, owner: readRecord(path) });
+    return err({ type: "owner_conflict", workspace, owner: describeOwner(directory) });
+
+    function take(file: Deno.FsFile): WorkspaceOwnership {
+      const abandoned = readOwnerRecord(directory);
+      const record = ownRecord(instanceId, wallMs);
+      const ownership = new WorkspaceOwnership(file, { directory, record, abandoned });
+      ownership.#write(record);
+      return ownership;
+    }
   }
 
   /** Writes down what the owner works on, for whoever is refused meanwhile. */
-  describe(task: string): void {
-    const record = new TextEncoder().encode(
-      `${JSON.stringify({ pid: Deno.pid, since: this.#since, task })}\n`,
-    );
-    this.#file.truncateSync(0);
-    this.#file.seekSync(0, Deno.SeekMode.Start);
-    this.#file.writeSync(record);
+  describe(task: TaskId | null): void {
+    this.#write({ ...this.#record, task });
+  }
+
+  /** Writes down where the owner answers other terminals. */
+  announce(control: ControlPlace): void {
+    this.#write({ ...this.#record, control });
   }
 
   /** Gives it up. */
   release(): void {
-    this.#file.truncateSync(0);
+    removeOwnerRecord(this.#directory);
     this.#file.close();
+  }
+
+  /** The record only helps others: a disk that does not take it must not stop what runs. */
+  #write(record: OwnerRecord): void {
+    this.#record = record;
+    try {
+      writeOwnerRecord(this.#directory, record);
+    } catch {
+      // The lock is held all the same; a conflict then names nobody.
+    }
   }
 }
 
@@ -81,17 +118,14 @@ export function isOwned(directory: string): boolean {
   }
 }
 
-function readRecord(path: string): OwnerConflictError["owner"] {
-  let value: unknown;
-  try {
-    value = JSON.parse(Deno.readTextFileSync(path).slice(0, MAX_RECORD_BYTES));
-  } catch {
-    // A record that is being written, or none: the lock is what counts.
-    return null;
-  }
-  if (typeof value !== "object" || value === null) return null;
-  const { pid, since, task } = value as Readonly<Record<string, unknown>>;
-  return typeof pid === "number" && typeof since === "string" && typeof task === "string"
-    ? { pid, since, task }
-    : null;
+/** The owner in the words of a conflict; null when its record is another process's. */
+function describeOwner(directory: string): OwnerConflictError["owner"] {
+  const record = readOwnerRecord(directory);
+  // A new owner holds the lock for a moment before its record replaces the one it found.
+  if (record === null || !namesLivingProcess(record)) return null;
+  return {
+    pid: record.pid,
+    since: new Date(record.startedWallMs).toISOString(),
+    task: record.task ?? "",
+  };
 }
