@@ -170,8 +170,24 @@ export interface CommandReplies {
   readonly queue_message: { readonly interventionId: InterventionId };
   readonly edit_message: { readonly interventionId: InterventionId };
   readonly remove_message: { readonly interventionId: InterventionId };
-  readonly cancel_task: { readonly taskId: TaskId };
+  readonly cancel_task: {
+    readonly taskId: TaskId;
+    /** `stopping` works on its end; the others are final. */
+    readonly state: "stopping" | "completed" | "failed" | "cancelled";
+    /** False when there was nothing to do: it was cancelled or over before. */
+    readonly changed: boolean;
+  };
 }
+
+/** What became of a command whose acknowledgement was lost. */
+export type CommandStatus =
+  | {
+    readonly state: "done";
+    readonly reply: Result<CommandReplies[Command["type"]], FluzoError>;
+  }
+  | { readonly state: "running" }
+  /** Never arrived, or so long ago that it is forgotten. */
+  | { readonly state: "unknown" };
 
 export type Query =
   | { readonly type: "list_tasks"; readonly cursor: string | null; readonly limit: number }
@@ -203,7 +219,9 @@ export type Query =
     readonly afterSequence: number;
     readonly limit: number;
   }
-  | { readonly type: "read_artifact"; readonly artifactId: ArtifactId };
+  | { readonly type: "read_artifact"; readonly artifactId: ArtifactId }
+  /** What became of a command of this runtime, by its id. */
+  | { readonly type: "command_status"; readonly commandId: CommandId };
 
 export interface QueryReplies {
   readonly list_tasks: Page<TaskSummary>;
@@ -222,6 +240,7 @@ export interface QueryReplies {
   readonly list_events: Page<EventEnvelope>;
   /** The content as text; bytes that are not UTF-8 are replaced. */
   readonly read_artifact: { readonly text: string };
+  readonly command_status: CommandStatus;
 }
 
 /** What a subscriber sees. Only `event` is durable; everything else may be merged or lost. */

@@ -1,6 +1,6 @@
 import type { FluzoError } from "../../core/errors.ts";
-import type { Query, QueryReplies } from "../../core/port/application.ts";
-import type { OperationId, TaskId } from "../../core/ids.ts";
+import type { CommandStatus, Query, QueryReplies } from "../../core/port/application.ts";
+import type { CommandId, OperationId, TaskId } from "../../core/ids.ts";
 import type { OperationDetail, QueuedMessage } from "../../core/port/read_models.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { JournalReader } from "../storage/journal.ts";
@@ -16,6 +16,8 @@ export interface QuerySources {
   readonly reader: JournalReader;
   /** Messages that a task at work has not read yet; none where no task works. */
   queued(taskId: TaskId): readonly QueuedMessage[];
+  /** What became of a command; `unknown` where no commands are carried out. */
+  commandStatus(commandId: CommandId): CommandStatus;
 }
 
 /** Answers queries. It never executes anything. */
@@ -28,7 +30,7 @@ export async function answerQuery<T extends Query["type"]>(
 }
 
 async function answer(
-  { reader, queued }: QuerySources,
+  { reader, queued, commandStatus }: QuerySources,
   query: Query,
 ): Promise<Result<QueryReplies[Query["type"]], FluzoError>> {
   switch (query.type) {
@@ -79,6 +81,8 @@ async function answer(
         afterSequence: query.afterSequence,
         limit: bounded(query.limit),
       });
+    case "command_status":
+      return ok(commandStatus(query.commandId));
     case "read_artifact": {
       const bytes = await reader.artifact(query.artifactId);
       if (!bytes.ok) return bytes;
@@ -90,7 +94,7 @@ async function answer(
 }
 
 /** Operations that wait for an answer: those of a task at rest, and of one that waits. */
-async function waitingOperations(
+export async function waitingOperations(
   reader: JournalReader,
   taskId: TaskId,
 ): Promise<Result<readonly OperationDetail[], FluzoError>> {

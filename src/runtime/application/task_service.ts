@@ -1,5 +1,5 @@
 import { type FluzoError, FluzoFailure } from "../../core/errors.ts";
-import type { CommandId, TaskId } from "../../core/ids.ts";
+import type { TaskId } from "../../core/ids.ts";
 import type { Command, CommandReplies } from "../../core/port/application.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Span } from "../../core/telemetry/telemetry.ts";
@@ -8,7 +8,7 @@ import { type Attempt, type AttemptServices, CancelSignal } from "../execution/a
 import { resumeAttempt } from "../execution/resume_attempt.ts";
 import { startAttempt } from "../execution/start_attempt.ts";
 import { type AttemptBeginning, runAttempt } from "../execution/task_run.ts";
-import type { JournalReader } from "../storage/journal.ts";
+import { cancelAtRest, type RestServices } from "./cancel_at_rest.ts";
 import { prepareResume } from "./prepare_resume.ts";
 import { readSession } from "./read_session.ts";
 import type { TaskSetup } from "./task_setup.ts";
@@ -18,9 +18,6 @@ type ResumeTask = Extract<Command, { type: "resume_task" }>;
 type CancelTask = Extract<Command, { type: "cancel_task" }>;
 type Reply<T extends Command["type"]> = Result<CommandReplies[T], FluzoError>;
 
-/** Commands whose replies are remembered, so that a repeat is answered instead of done again. */
-const MAX_REMEMBERED_COMMANDS = 256;
-
 interface RunningTask {
   readonly attempt: Attempt;
   readonly done: Promise<void>;
@@ -29,36 +26,28 @@ interface RunningTask {
 /** Starts, resumes and cancels tasks. One task runs at a time: it is the workspace's one writer. */
 export class TaskService {
   readonly #setup: TaskSetup;
-  readonly #reader: JournalReader;
-  readonly #started = new Map<CommandId, Promise<Reply<"start_task">>>();
+  readonly #rest: RestServices;
   readonly #onDefect: (error: FluzoError) => void;
-  #starting = false;
+  /** A task that is being begun, or one at rest that is being cancelled: never both. */
+  #changing: Promise<unknown> | null = null;
   #running: RunningTask | null = null;
 
   constructor(
     setup: TaskSetup,
-    { reader, onDefect }: {
-      readonly reader: JournalReader;
+    { rest, onDefect }: {
+      readonly rest: RestServices;
       /** Told what an attempt failed with that could not be recorded. */
       readonly onDefect: (error: FluzoError) => void;
     },
   ) {
     this.#setup = setup;
-    this.#reader = reader;
+    this.#rest = rest;
     this.#onDefect = onDefect;
   }
 
   /** Starts a task and returns once its beginning is durable. */
   start(command: StartTask): Promise<Reply<"start_task">> {
-    const known = this.#started.get(command.commandId);
-    if (known !== undefined) return known;
-    const reply = this.#alone(() => this.#start(command));
-    this.#started.set(command.commandId, reply);
-    const oldest = this.#started.keys().next();
-    if (this.#started.size > MAX_REMEMBERED_COMMANDS && !oldest.done) {
-      this.#started.delete(oldest.value);
-    }
-    return reply;
+    return this.#alone(() => this.#start(command));
   }
 
   /** Goes on with a blocked task in a new attempt; returns once its beginning is durable. */
@@ -66,12 +55,17 @@ export class TaskService {
     return this.#alone(() => this.#resume(command));
   }
 
-  /** Cancels a task: the wish is durable first, then nothing more is begun. Repeating is harmless. */
+  /**
+   * Cancels a task: the wish is durable first, then nothing more is begun. A task at rest is
+   * cancelled at once. Repeating is harmless.
+   */
   async cancel(command: CancelTask): Promise<Reply<"cancel_task">> {
+    // What is being begun may be this task.
+    while (this.#changing !== null) await this.#changing;
     const attempt = this.attemptOf(command.taskId);
-    if (attempt === null) return err({ type: "not_found", what: "task", id: command.taskId });
+    if (attempt === null) return await this.#change(() => cancelAtRest(this.#rest, command));
     const { taskId } = command;
-    if (attempt.cancel.by !== null) return ok({ taskId });
+    if (attempt.cancel.by !== null) return ok({ taskId, state: "stopping", changed: false });
     try {
       await attempt.journal.append([{ type: "cancel_requested", taskId, by: command.by }]);
     } catch (failure) {
@@ -81,7 +75,7 @@ export class TaskService {
       throw failure;
     }
     attempt.cancel.cancel(command.by);
-    return ok({ taskId });
+    return ok({ taskId, state: "stopping", changed: true });
   }
 
   /** Resolves when no task runs. */
@@ -102,21 +96,28 @@ export class TaskService {
 
   /** Begins one task while nothing else runs or is being begun. */
   async #alone<T>(begin: () => Promise<Result<T, FluzoError>>): Promise<Result<T, FluzoError>> {
-    if (this.#running !== null || this.#starting) {
+    if (this.#running !== null || this.#changing !== null) {
       return err({
         type: "owner_conflict",
         workspace: this.#setup.workspace.root,
         owner: { pid: Deno.pid, since: "its start", task: this.current ?? "" },
       });
     }
-    this.#starting = true;
+    return await this.#change(begin);
+  }
+
+  /** Does what decides about tasks at rest, one at a time. */
+  async #change<T>(work: () => Promise<Result<T, FluzoError>>): Promise<Result<T, FluzoError>> {
+    const settled = Promise.withResolvers<void>();
+    this.#changing = settled.promise;
     try {
-      return await begin();
+      return await work();
     } catch (failure) {
       if (failure instanceof FluzoFailure) return err(failure.error);
       throw failure;
     } finally {
-      this.#starting = false;
+      this.#changing = null;
+      settled.resolve();
     }
   }
 
@@ -133,7 +134,7 @@ export class TaskService {
     const services = setup.services(baseline.value, new Set());
     const session = command.sessionId === null
       ? ok(null)
-      : await readSession(this.#reader, command.sessionId);
+      : await readSession(this.#rest.reader, command.sessionId);
     if (!session.ok) return session;
     const { attempt, span } = await startAttempt({
       plan: plan.value,
@@ -151,7 +152,7 @@ export class TaskService {
   }
 
   async #resume(command: ResumeTask): Promise<Reply<"resume_task">> {
-    const prepared = await prepareResume(command, { setup: this.#setup, reader: this.#reader });
+    const prepared = await prepareResume(command, { setup: this.#setup, reader: this.#rest.reader });
     if (!prepared.ok) return prepared;
     const { resume, services } = prepared.value;
     const { attempt, span, openCalls, note } = await resumeAttempt(resume, services);
