@@ -128,7 +128,7 @@ export class TaskService {
     const plan = setup.plan({ ...command, limits: null }, { taskId, sessionId, attemptId });
     if (!plan.ok) return plan;
     const touched = command.grants.flatMap((grant) => grant.type === "touch" ? [grant.path] : []);
-    const baseline = await setup.baseline(touched);
+    const baseline = await setup.baseline({ touched, detail: "folders" });
     if (!baseline.ok) return baseline;
     const services = setup.services(baseline.value, new Set());
     const session = command.sessionId === null

@@ -57,6 +57,7 @@ export async function resumeAttempt(
     services,
     number,
     history: withResults(resume.history, closing),
+    openCalls: again.map(({ call }) => call),
     resumedFrom,
   });
   const answers = keptAnswers(resume, services.clock.wallMs());
