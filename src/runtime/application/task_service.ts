@@ -154,10 +154,10 @@ export class TaskService {
     const prepared = await prepareResume(command, { setup: this.#setup, reader: this.#reader });
     if (!prepared.ok) return prepared;
     const { resume, services } = prepared.value;
-    const { attempt, span, openCalls, note } = await resumeAttempt(resume, services);
-    this.#run(attempt, { span, services, openCalls, note });
+    const { attempt, afterSequence, ...beginning } = await resumeAttempt(resume, services);
+    this.#run(attempt, { ...beginning, services });
     const { taskId, sessionId } = resume.plan;
-    return ok({ taskId, sessionId, differences: resume.differences });
+    return ok({ taskId, sessionId, differences: resume.differences, afterSequence });
   }
 
   #run(
