@@ -1,4 +1,40 @@
-import type { CommandSpec } from "./command_line.ts";
+import type { CommandSpec, FlagSpec } from "./command_line.ts";
+
+/** How a task may work: options of every command that runs one. */
+const TASK_FLAGS: readonly FlagSpec[] = [
+  { name: "model", type: "text", value: "KEY", summary: "a model of the configuration" },
+  {
+    name: "allow-exec",
+    type: "texts",
+    value: "COMMAND",
+    summary: "let this task run exactly this command ('deno test', 'sub$ cargo test')",
+  },
+  {
+    name: "allow-shell",
+    type: "texts",
+    value: "SCRIPT",
+    summary: "let this task run exactly this script with /bin/sh -c",
+  },
+  {
+    name: "allow-touch",
+    type: "texts",
+    value: "PATH",
+    summary: "let this task change this file although you have uncommitted changes in it",
+  },
+  {
+    name: "on-ask",
+    type: "text",
+    value: "WHAT",
+    summary: "what an operation without permission does: block (default) or deny",
+    options: ["block", "deny"],
+  },
+  {
+    name: "yolo",
+    type: "switch",
+    value: "",
+    summary: "this task only: allow what would be asked; denials stay",
+  },
+];
 
 /** Every command. A module is imported only when its command runs: start-up pays for one. */
 export const COMMANDS: readonly CommandSpec[] = [
@@ -11,44 +47,13 @@ export const COMMANDS: readonly CommandSpec[] = [
       summary: 'what to do; "-" or a pipe reads it from standard input',
     }],
     flags: [
-      { name: "model", type: "text", value: "KEY", summary: "a model of the configuration" },
       { name: "continue", type: "switch", value: "", summary: "go on with the newest session" },
-      {
-        name: "allow-exec",
-        type: "texts",
-        value: "COMMAND",
-        summary: "let this task run exactly this command ('deno test', 'sub$ cargo test')",
-      },
-      {
-        name: "allow-shell",
-        type: "texts",
-        value: "SCRIPT",
-        summary: "let this task run exactly this script with /bin/sh -c",
-      },
-      {
-        name: "allow-touch",
-        type: "texts",
-        value: "PATH",
-        summary: "let this task change this file although you have uncommitted changes in it",
-      },
-      {
-        name: "on-ask",
-        type: "text",
-        value: "WHAT",
-        summary: "what an operation without permission does: block (default) or deny",
-        options: ["block", "deny"],
-      },
+      ...TASK_FLAGS,
       {
         name: "verify",
         type: "text",
         value: "COMMAND",
         summary: "verify with this command instead of the configured one",
-      },
-      {
-        name: "yolo",
-        type: "switch",
-        value: "",
-        summary: "this task only: allow what would be asked; denials stay",
       },
     ],
     load: () => import("./commands/run.ts"),
@@ -158,6 +163,49 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/task_diff.ts"),
   },
   {
+    name: "task approve",
+    summary: "allow the operation a task is blocked on, once",
+    positionals: [{ name: "ID", required: true, summary: "the operation, or its task" }],
+    flags: [],
+    load: () => import("./commands/task_approve.ts"),
+  },
+  {
+    name: "task deny",
+    summary: "refuse the operation a task is blocked on",
+    positionals: [{ name: "ID", required: true, summary: "the operation, or its task" }],
+    flags: [{ name: "reason", type: "text", value: "TEXT", summary: "the model reads it" }],
+    load: () => import("./commands/task_deny.ts"),
+  },
+  {
+    name: "task extend",
+    summary: "give a task more budget",
+    positionals: [{ name: "ID", required: true, summary: "the task" }],
+    flags: [
+      { name: "turns", type: "text", value: "N", summary: "so many turns more" },
+      { name: "tool-calls", type: "text", value: "N", summary: "so many tool calls more" },
+      { name: "tokens", type: "text", value: "N", summary: "so many tokens more" },
+      { name: "seconds", type: "text", value: "N", summary: "so many active seconds more" },
+    ],
+    load: () => import("./commands/task_extend.ts"),
+  },
+  {
+    name: "grants list",
+    summary: "list what was allowed here, newest first, and what became of it",
+    positionals: [],
+    flags: [
+      { name: "task", type: "text", value: "ID", summary: "only this task's" },
+      { name: "all", type: "switch", value: "", summary: "every page, not only the first" },
+    ],
+    load: () => import("./commands/grants_list.ts"),
+  },
+  {
+    name: "grants revoke",
+    summary: "take a grant back",
+    positionals: [{ name: "ID", required: true, summary: "the grant" }],
+    flags: [],
+    load: () => import("./commands/grants_revoke.ts"),
+  },
+  {
     name: "session list",
     summary: "list the conversations of this workspace, newest first",
     positionals: [],
@@ -170,6 +218,27 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: [{ name: "ID", required: true, summary: "the session" }],
     flags: [],
     load: () => import("./commands/session_open.ts"),
+  },
+  {
+    name: "session resume",
+    summary: "go on with a blocked task in a new attempt",
+    positionals: [{ name: "ID", required: true, summary: "the session, or one of its tasks" }],
+    flags: [
+      ...TASK_FLAGS,
+      {
+        name: "accept-unknown",
+        type: "texts",
+        value: "ID",
+        summary: "go on although nobody knows whether this operation happened",
+      },
+      {
+        name: "retry-unknown",
+        type: "texts",
+        value: "ID",
+        summary: "do this operation again although it may have happened",
+      },
+    ],
+    load: () => import("./commands/session_resume.ts"),
   },
   {
     name: "replay",

@@ -1,6 +1,5 @@
-import type { Clock, Timers } from "../core/clock.ts";
-import type { FluzoError, OwnerConflictError, StorageError } from "../core/errors.ts";
-import { FluzoFailure } from "../core/errors.ts";
+import type { Timers } from "../core/clock.ts";
+import type { FluzoError } from "../core/errors.ts";
 import type { TaskId } from "../core/ids.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
@@ -8,7 +7,6 @@ import { createRedactor } from "../core/text/redactor.ts";
 import { AdmissionQueue } from "./admission/admission_queue.ts";
 import { executeCommand } from "./application/commands.ts";
 import { answerQuery } from "./application/queries.ts";
-import { recordInterrupted } from "./application/recovery.ts";
 import { TaskAnswers } from "./application/task_answers.ts";
 import { TaskSteering } from "./application/task_steering.ts";
 import { TaskService } from "./application/task_service.ts";
@@ -18,19 +16,20 @@ import { resolveCredential } from "./consent/credentials.ts";
 import { admissionLimits, findChatModel } from "./execution/model_plan.ts";
 import { readStatus, readTracking } from "./git/repository.ts";
 import { restingJournal } from "./execution/task_journal.ts";
+import { ownJournal } from "./own_journal.ts";
 import { OwnedGroups } from "./processes/owned_groups.ts";
 import { ChatCompletionsAdapter } from "./providers/chat_completions/adapter.ts";
 import { ProviderGateway } from "./providers/gateway.ts";
 import { removeProxyVariables } from "./providers/proxy_environment.ts";
 import { randomIds } from "./random_ids.ts";
-import { openStore, type Store } from "./storage/client.ts";
-import { hasJournal, judgeDataDirectory, prepareDataDirectory } from "./storage/data_directory.ts";
+import type { Store } from "./storage/client.ts";
+import { hasJournal } from "./storage/data_directory.ts";
 import { systemClock, systemTimers } from "./system_clock.ts";
 import { discardingTelemetry } from "./telemetry/discarding.ts";
 import { type StartFiles, startFiles } from "./workspace/start_files.ts";
 import { workspaceId } from "./workspace/identity.ts";
 import { DATA_DIRECTORY } from "./data_directory_name.ts";
-import { WorkspaceOwnership } from "./workspace/ownership.ts";
+import type { WorkspaceOwnership } from "./workspace/ownership.ts";
 import { openGit } from "./git/open_git.ts";
 import type { HostOptions } from "./host_options.ts";
 import { type HostWorld, taskSetup } from "./task_setup.ts";
@@ -70,7 +69,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
   const files = startFiles(root, {
     protectedPaths: [options.userPaths.credentials, options.userPaths.consent],
   });
-  const opening = openJournal({ directory, root, tracking, clock });
+  const opening = ownJournal({ directory, root, tracking, clock });
   const opened = files.open();
   const store = await opening;
   if (!store.ok) {

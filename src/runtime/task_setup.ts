@@ -87,9 +87,10 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
     workspace: { type: "workspace_recorded", workspaceId: world.workspaceId, ...identity },
     onTask: world.onTask,
     plan: (request, made) => planAttempt(world, { request, made }),
-    baseline: async (touched) => {
-      const state = await (look ?? readStatus(git, "folders"));
+    baseline: async ({ touched, detail }) => {
+      const first = detail === "folders" ? look : null;
       look = null;
+      const state = await (first ?? readStatus(git, detail));
       return state.ok ? ok(await takeBaseline(toView(state.value), { files, touched })) : state;
     },
     services: (baseline, own) => ({

@@ -1,25 +1,7 @@
 import assert from "node:assert/strict";
-import type { Scenario } from "../../scenarios/simulator/scenario.ts";
 import { startSimulator } from "../../scenarios/simulator/simulator.ts";
 import { type FluzoRun, TestFluzo } from "../support/fluzo.ts";
-
-type Frames = NonNullable<Scenario["steps"][number]["reply"]["frames"]>;
-
-function says(text: string): Scenario["steps"][number] {
-  return reply([{ type: "text", text }, { type: "finish", reason: "stop" }, { type: "done" }]);
-}
-
-function calls(name: string, args: Record<string, unknown>, id = "c1"): Scenario["steps"][number] {
-  return reply([
-    { type: "call", index: 0, id, name, arguments: args, fragments: 1 },
-    { type: "finish", reason: "tool_calls" },
-    { type: "done" },
-  ]);
-}
-
-function reply(frames: Frames): Scenario["steps"][number] {
-  return { expect: { last_message: [] }, reply: { status: 200, headers: {}, frames } };
-}
+import { calls, says } from "../support/simulated.ts";
 
 Deno.test("fluzo explains itself, and names what it does not know", async () => {
   using fluzo = new TestFluzo();

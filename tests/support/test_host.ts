@@ -31,6 +31,8 @@ export class TestHost implements AsyncDisposable {
   readonly host: Host;
   readonly adapter: ScriptedAdapter;
   readonly telemetry: RecordingTelemetry;
+  /** Another host has the folder now, and removes it. */
+  #passedOn = false;
 
   private constructor(parts: Pick<TestHost, "folder" | "host" | "adapter" | "telemetry">) {
     this.folder = parts.folder;
@@ -59,6 +61,7 @@ export class TestHost implements AsyncDisposable {
   /** Closes the host and opens another on the same folder, as a later process would. */
   async reopen(turns: readonly ScriptedTurn[]): Promise<TestHost> {
     await this.host.shutdown("user");
+    this.#passedOn = true;
     return await TestHost.#openIn(this.folder, turns);
   }
 
@@ -133,7 +136,7 @@ export class TestHost implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.host.shutdown("user");
-    this.folder[Symbol.dispose]();
+    if (!this.#passedOn) this.folder[Symbol.dispose]();
   }
 }
 

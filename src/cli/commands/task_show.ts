@@ -66,6 +66,19 @@ function describe(
   lines.push("", "Operations:");
   lines.push(...operations.map((operation) => `  ${describeOperation(operation)}`));
   if (operations.length === 0) lines.push("  none");
+  for (const { id } of operations.filter(({ state }) => state === "requested")) {
+    lines.push(
+      `Waits:     fluzo task approve ${id}, or fluzo task deny ${id}; then ` +
+        `fluzo session resume ${task.id}`,
+    );
+  }
+  for (const operation of operations) {
+    if ((operation.derived ?? operation.state) !== "unknown") continue;
+    lines.push(
+      `Unknown:   nobody saw whether ${operation.id} happened; look, then resume with ` +
+        `--accept-unknown ${operation.id} or --retry-unknown ${operation.id}`,
+    );
+  }
   if (more) lines.push(`  (only the first ${MAX_OPERATIONS} are shown)`);
   if (result !== null) {
     for (const denial of result.denials) {

@@ -161,6 +161,8 @@ export interface CommandReplies {
     readonly sessionId: SessionId;
     /** What is not as the last attempt left it, one line each. */
     readonly differences: readonly string[];
+    /** Sequence of the last event before the attempt's own. */
+    readonly afterSequence: number;
   };
   readonly approve_operation: { readonly taskId: TaskId; readonly grantId: GrantId };
   readonly deny_operation: { readonly taskId: TaskId };

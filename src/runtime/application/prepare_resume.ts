@@ -56,7 +56,7 @@ export async function prepareResume(
   });
   if (!plan.ok) return plan;
   const touched = command.grants.flatMap((grant) => grant.type === "touch" ? [grant.path] : []);
-  const seen = await setup.baseline(touched);
+  const seen = await setup.baseline({ touched, detail: "files" });
   if (!seen.ok) return seen;
   const own = ownChanges(operations.value);
   const ownFiles = await lookAtOwn(own, setup);

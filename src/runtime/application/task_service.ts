@@ -129,7 +129,7 @@ export class TaskService {
     const plan = setup.plan({ ...command, limits: null }, { taskId, sessionId, attemptId });
     if (!plan.ok) return plan;
     const touched = command.grants.flatMap((grant) => grant.type === "touch" ? [grant.path] : []);
-    const baseline = await setup.baseline(touched);
+    const baseline = await setup.baseline({ touched, detail: "folders" });
     if (!baseline.ok) return baseline;
     const services = setup.services(baseline.value, new Set());
     const session = command.sessionId === null
@@ -155,10 +155,10 @@ export class TaskService {
     const prepared = await prepareResume(command, { setup: this.#setup, reader: this.#rest.reader });
     if (!prepared.ok) return prepared;
     const { resume, services } = prepared.value;
-    const { attempt, span, openCalls, note } = await resumeAttempt(resume, services);
-    this.#run(attempt, { span, services, openCalls, note });
+    const { attempt, afterSequence, ...beginning } = await resumeAttempt(resume, services);
+    this.#run(attempt, { ...beginning, services });
     const { taskId, sessionId } = resume.plan;
-    return ok({ taskId, sessionId, differences: resume.differences });
+    return ok({ taskId, sessionId, differences: resume.differences, afterSequence });
   }
 
   #run(

@@ -38,9 +38,13 @@ export interface TaskSetup {
   /**
    * A look at the workspace before anything is done to it.
    *
-   * @param touched Paths the user allows to be changed although they hold changes.
+   * @param look.touched Paths the user allows to be changed although they hold changes.
+   * @param look.detail Whether an untracked folder is one entry, or every file in it.
    */
-  baseline(touched: readonly string[]): Promise<Result<Baseline, FluzoError>>;
+  baseline(look: {
+    readonly touched: readonly string[];
+    readonly detail: "folders" | "files";
+  }): Promise<Result<Baseline, FluzoError>>;
   /**
    * Services of one attempt; its tools know what the user had changed.
    *

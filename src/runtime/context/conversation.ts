@@ -65,14 +65,22 @@ export function unansweredCalls(messages: readonly Message[]): readonly ToolCall
 
 /**
  * History as it may be sent again: an answer that did not complete runs nothing, so its calls are
- * left out, and a call that has no result (its run was cut off) gets one that says so.
+ * left out; a call that has no result (its run was cut off) gets one that says so; and a result
+ * whose call is not there any more goes with it.
+ *
+ * @param open Calls that get their results before anything is sent.
  */
-export function repairHistory(messages: readonly Message[]): Message[] {
-  const answered = new Set(messages.flatMap((m) => m.role === "tool" ? [m.callId] : []));
+export function repairHistory(
+  messages: readonly Message[],
+  open: ReadonlySet<string> = new Set(),
+): Message[] {
+  const answered = new Set(open);
+  for (const message of messages) if (message.role === "tool") answered.add(message.callId);
+  const made = new Set<string>();
   const repaired: Message[] = [];
   for (const message of messages) {
     if (message.role !== "assistant") {
-      repaired.push(message);
+      if (message.role !== "tool" || made.has(message.callId)) repaired.push(message);
       continue;
     }
     const complete = message.end === "stop" || message.end === "tool_calls";
@@ -80,6 +88,7 @@ export function repairHistory(messages: readonly Message[]): Message[] {
     if (message.text === "" && toolCalls.length === 0) continue;
     repaired.push({ ...message, toolCalls });
     for (const call of toolCalls) {
+      made.add(call.id);
       if (answered.has(call.id)) continue;
       repaired.push({
         role: "tool",

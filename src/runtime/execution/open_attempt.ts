@@ -1,5 +1,5 @@
 import type { Consumption } from "../../core/budget/budget.ts";
-import type { Message } from "../../core/conversation/message.ts";
+import type { Message, ToolCall } from "../../core/conversation/message.ts";
 import type { Digest } from "../../core/digest.ts";
 import type { Baseline, DomainEvent } from "../../core/events/event.ts";
 import type { InstanceId, SnapshotId } from "../../core/ids.ts";
@@ -54,10 +54,12 @@ export interface Opening {
 /** Prepares an attempt: its trace, journals, conversation and grants. Writes nothing. */
 export async function openAttempt(
   start: AttemptStart,
-  { services, number, history, resumedFrom }: {
+  { services, number, history, openCalls, resumedFrom }: {
     readonly services: AttemptServices;
     readonly number: number;
     readonly history: readonly Message[];
+    /** Calls of the history that the attempt itself performs first. */
+    readonly openCalls: readonly ToolCall[];
     /** Trace of the attempt this one goes on from; null for the first. */
     readonly resumedFrom: string | null;
   },
@@ -94,7 +96,8 @@ export async function openAttempt(
       ? SYSTEM_PROMPT.trim()
       : `${SYSTEM_PROMPT.trim()}\n\n${services.redactor.redact(instructions)}`,
   });
-  for (const message of repairHistory(history)) conversation.add(message);
+  const open = new Set(openCalls.map(({ id }) => id));
+  for (const message of repairHistory(history, open)) conversation.add(message);
   const grants = issueGrants(start, services);
   return {
     span,

@@ -63,7 +63,7 @@ export async function performJournaled(
   }
   attempt.inFlight = { operationId, callId: operation.callId };
   await journal.append([{ type: "operation_dispatched", operationId }], span.context);
-  const started: Promise<void>[] = [];
+  const started: Promise<unknown>[] = [];
   const shown = new Sanitizer();
   const redact = services.redactor.stream();
   const report = await prepared.perform({

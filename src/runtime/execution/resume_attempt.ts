@@ -38,6 +38,14 @@ export interface TaskResume extends AttemptStart {
   readonly differences: readonly string[];
 }
 
+/** A new attempt, ready to run. */
+export interface ResumedAttempt extends AttemptBeginning {
+  readonly attempt: Attempt;
+  readonly span: Span;
+  /** Sequence of the last event of its beginning. */
+  readonly afterSequence: number;
+}
+
 /**
  * Writes down a new attempt of a blocked task, in one transaction. Consumption, limits and
  * verification go on; grants and YOLO of earlier attempts do not. Calls whose effects are unknown
@@ -47,7 +55,7 @@ export interface TaskResume extends AttemptStart {
 export async function resumeAttempt(
   resume: TaskResume,
   services: AttemptServices,
-): Promise<{ readonly attempt: Attempt; readonly span: Span } & AttemptBeginning> {
+): Promise<ResumedAttempt> {
   const { plan, task } = resume;
   const last = task.attempts.at(-1);
   const number = (last?.number ?? 0) + 1;
@@ -57,11 +65,12 @@ export async function resumeAttempt(
     services,
     number,
     history: withResults(resume.history, closing),
+    openCalls: again.map(({ call }) => call),
     resumedFrom,
   });
   const answers = keptAnswers(resume, services.clock.wallMs());
   const retries = retryGrants(resume, services);
-  await opening.beginnings.append([
+  const afterSequence = await opening.beginnings.append([
     ...beginning(resume, { services, closing, expired: answers.expired }),
     ...issue(retries, plan.taskId),
     ...opening.grantEvents,
@@ -77,6 +86,7 @@ export async function resumeAttempt(
   return {
     attempt: finish(opening, { resume, grants: [...answers.kept, ...retries] }),
     span: opening.span,
+    afterSequence,
     openCalls: again.map(({ call }) => call),
     note: services.redactor.redact(resumeMessage({
       differences: resume.differences,

@@ -38,10 +38,15 @@ export function resumeDifferences({ before, now, ownFiles }: ResumeView): readon
         : `${path}: ${holds === "absent" ? "gone" : "changed"} since the task wrote it`,
     );
   }
+  const folders = [...before?.entries ?? []].map(({ path }) => path).filter((path) =>
+    path.endsWith("/")
+  );
   const entries = new Map(before?.entries.map((entry) => [entry.path, entry]));
   for (const entry of now.entries) {
     const earlier = entries.get(entry.path);
     if (before === null || earlier?.digest === entry.digest) continue;
+    // What is in a folder that was one entry then may have been there.
+    if (folders.some((folder) => entry.path.startsWith(folder))) continue;
     changed.push(
       `${entry.path}: ${earlier === undefined ? `${entry.change} since` : "changed since"}`,
     );

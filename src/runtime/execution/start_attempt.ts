@@ -36,6 +36,7 @@ export async function startAttempt(
     services,
     number: 1,
     history: [...session?.history ?? [], ...closing],
+    openCalls: [],
     resumedFrom: null,
   });
   const { redact } = services.redactor;

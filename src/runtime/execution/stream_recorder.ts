@@ -15,7 +15,7 @@ const CHECKPOINT_DELAY_MS = 500;
  * is written only once, whole.
  */
 export class StreamRecorder {
-  readonly #append: (events: readonly DomainEvent[]) => Promise<void>;
+  readonly #append: (events: readonly DomainEvent[]) => Promise<unknown>;
   readonly #timers: Timers;
   readonly #ids: {
     readonly messageId: MessageId;
@@ -39,7 +39,7 @@ export class StreamRecorder {
       readonly requestId: () => RequestId;
     },
     services: {
-      readonly append: (events: readonly DomainEvent[]) => Promise<void>;
+      readonly append: (events: readonly DomainEvent[]) => Promise<unknown>;
       readonly timers: Timers;
     },
   ) {

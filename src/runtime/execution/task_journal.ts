@@ -52,9 +52,10 @@ export class TaskJournal {
   /**
    * Commits `events` in one transaction.
    *
+   * @returns The sequence of the last of them.
    * @throws {FluzoFailure} With a storage error when the commit is not confirmed.
    */
-  async append(events: readonly DomainEvent[], span: SpanContext | null = null): Promise<void> {
+  async append(events: readonly DomainEvent[], span: SpanContext | null = null): Promise<number> {
     const context = span === null ? this.#context : { ...this.#context, spanId: span.spanId };
     const drafts = events.map((event): EventDraft => ({
       id: this.#ids.next("event"),
@@ -65,8 +66,9 @@ export class TaskJournal {
     const appended = await this.#writer.append(drafts);
     if (!appended.ok) throw new FluzoFailure(appended.error);
     const { taskId } = this.#context;
-    if (taskId === null) return;
-    const first = appended.value.lastSequence - drafts.length + 1;
+    const { lastSequence } = appended.value;
+    if (taskId === null) return lastSequence;
+    const first = lastSequence - drafts.length + 1;
     drafts.forEach((draft, index) => {
       this.#updates.publish(taskId, {
         type: "event",
@@ -82,5 +84,6 @@ export class TaskJournal {
         this.#updates.publish(taskId, { type: "message", messageId, message });
       }
     });
+    return lastSequence;
   }
 }

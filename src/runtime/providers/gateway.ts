@@ -47,7 +47,7 @@ export interface InferenceHooks {
   readonly parent: SpanContext;
   readonly signal: AbortSignal;
   /** Commits events; resolves once they are durable, throws when they are not. */
-  readonly append: (events: readonly DomainEvent[], span: SpanContext) => Promise<void>;
+  readonly append: (events: readonly DomainEvent[], span: SpanContext) => Promise<unknown>;
   /** Called before each physical request: an error stops the inference before it is sent. */
   readonly checkBudget: () => FluzoError | null;
   readonly onRequest: (requestId: RequestId) => void;

@@ -4,11 +4,11 @@ import { recordedEvent } from "../../../src/core/events/recorded.ts";
 import {
   authorizedOperation,
   COMMAND,
+  DIGEST,
   draft,
   drafts,
   failure,
   intended,
-  LIMITS,
   newId,
   opened,
   startedTask,
