@@ -189,6 +189,30 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./commands/task_extend.ts"),
   },
   {
+    name: "task say",
+    summary: "say something to a task at work; it reads it before its next step",
+    positionals: [
+      { name: "ID", required: true, summary: "the task" },
+      { name: "TEXT", required: true, summary: "what to say" },
+    ],
+    flags: [],
+    load: () => import("./commands/task_say.ts"),
+  },
+  {
+    name: "task cancel",
+    summary: "end a task: nothing more is begun, and what runs is asked to end",
+    positionals: [{ name: "ID", required: true, summary: "the task" }],
+    flags: [],
+    load: () => import("./commands/task_cancel.ts"),
+  },
+  {
+    name: "task kill",
+    summary: "end a task and kill what it runs at once",
+    positionals: [{ name: "ID", required: true, summary: "the task" }],
+    flags: [{ name: "yes", type: "switch", value: "", summary: "do it; without, only show what" }],
+    load: () => import("./commands/task_kill.ts"),
+  },
+  {
     name: "grants list",
     summary: "list what was allowed here, newest first, and what became of it",
     positionals: [],

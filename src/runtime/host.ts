@@ -1,10 +1,11 @@
 import type { Timers } from "../core/clock.ts";
 import type { FluzoError } from "../core/errors.ts";
-import type { TaskId } from "../core/ids.ts";
+import type { CommandId, TaskId } from "../core/ids.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { createRedactor } from "../core/text/redactor.ts";
 import { AdmissionQueue } from "./admission/admission_queue.ts";
+import { CommandLog } from "./application/command_log.ts";
 import { executeCommand } from "./application/commands.ts";
 import { answerQuery } from "./application/queries.ts";
 import { TaskAnswers } from "./application/task_answers.ts";
@@ -13,6 +14,7 @@ import { TaskService } from "./application/task_service.ts";
 import { UpdateHub } from "./application/update_hub.ts";
 import { ConsentStore } from "./consent/consent_store.ts";
 import { resolveCredential } from "./consent/credentials.ts";
+import { ControlServer } from "./control/server.ts";
 import { admissionLimits, findChatModel } from "./execution/model_plan.ts";
 import { readStatus, readTracking } from "./git/repository.ts";
 import { restingJournal } from "./execution/task_journal.ts";
@@ -69,7 +71,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
   const files = startFiles(root, {
     protectedPaths: [options.userPaths.credentials, options.userPaths.consent],
   });
-  const opening = ownJournal({ directory, root, tracking, clock });
+  const ids = options.ports?.ids ?? randomIds(clock);
+  const instanceId = ids.next("instance");
+  const opening = ownJournal({ directory, root, tracking, clock, instanceId });
   const opened = files.open();
   const store = await opening;
   if (!store.ok) {
@@ -86,7 +90,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
     options,
     clock,
     timers,
-    ids: options.ports?.ids ?? randomIds(clock),
+    ids,
     telemetry: options.ports?.telemetry ?? discardingTelemetry(),
     git,
     files,
@@ -97,8 +101,9 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
     secrets: secrets.value,
     firstLook: looking,
     workspaceId: await workspaceId(identity),
+    instanceId,
     admission: new AdmissionQueue(admissionLimits(config.settings), { clock, timers }),
-    onTask: (taskId) => store.value.ownership.describe(taskId ?? ""),
+    onTask: (taskId) => store.value.ownership.describe(taskId),
   };
   return ok(runningHost(world, { ownership: store.value.ownership, store: journal, files }));
 }
@@ -126,30 +131,37 @@ function runningHost(
     telemetry,
   });
   const defects: FluzoError[] = [];
+  const resting = restingJournal({ writer: store, updates: world.updates, clock, ids });
   const tasks = new TaskService(taskSetup(world, gateway), {
-    reader: store,
+    rest: { reader: store, resting },
     onDefect: (error) => defects.push(error),
   });
   const services = {
     reader: store,
     ids,
-    resting: restingJournal({ writer: store, updates: world.updates, clock, ids }),
+    resting,
     attemptOf: (taskId: TaskId) => tasks.attemptOf(taskId),
   };
   const steering = new TaskSteering(services);
-  const handlers = { tasks, answers: new TaskAnswers(services), steering };
-  const sources = { reader: store, queued: (taskId: TaskId) => steering.queued(taskId) };
+  const log = new CommandLog();
+  const handlers = { tasks, answers: new TaskAnswers(services), steering, log };
+  const sources = {
+    reader: store,
+    queued: (taskId: TaskId) => steering.queued(taskId),
+    commandStatus: (id: CommandId) => log.status(id),
+  };
   const port: ApplicationPort = {
     execute: (command) => executeCommand(handlers, command),
     query: (query) => answerQuery(sources, query),
     subscribe: (taskId) => world.updates.subscribe(taskId),
   };
+  const control = openControl(world, { port, ownership });
   let closing: Promise<void> | null = null;
   const shutdown: Host["shutdown"] = (by) => {
     closing ??= (async () => {
       const running = tasks.current;
       if (running !== null) {
-        await tasks.cancel({
+        await tasks.stop({
           type: "cancel_task",
           commandId: ids.next("command"),
           taskId: running,
@@ -160,6 +172,7 @@ function runningHost(
       await world.groups.endAll(
         options.config.settings.tools.shell.termination_grace_seconds * 1000,
       );
+      await control?.close();
       await store.close();
       files.close();
       ownership.release();
@@ -167,6 +180,24 @@ function runningHost(
     return closing;
   };
   return { port, shutdown, defects };
+}
+
+/** Lets other processes of the user steer what runs here. */
+function openControl(
+  { workspaceId, instanceId, timers, options }: HostWorld,
+  { port, ownership }: {
+    readonly port: ApplicationPort;
+    readonly ownership: WorkspaceOwnership;
+  },
+): ControlServer | null {
+  const runtimeDirectory = options.variable("XDG_RUNTIME_DIR");
+  return ControlServer.open({ port, workspaceId, instanceId, timers }, {
+    place: {
+      runtimeDirectory: runtimeDirectory === "denied" ? null : runtimeDirectory,
+      dataDirectory: `${options.identity.root}/${DATA_DIRECTORY}`,
+    },
+    announce: (place) => ownership.announce(place),
+  });
 }
 
 async function checkConsent(options: HostOptions): Promise<FluzoError | null> {

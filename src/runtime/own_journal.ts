@@ -1,8 +1,10 @@
 import type { Clock } from "../core/clock.ts";
 import type { FluzoError, OwnerConflictError, StorageError } from "../core/errors.ts";
 import { FluzoFailure } from "../core/errors.ts";
+import type { InstanceId } from "../core/ids.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { recordInterrupted } from "./application/recovery.ts";
+import { removeAbandonedSocket } from "./control/place.ts";
 import type { readTracking } from "./git/repository.ts";
 import { randomIds } from "./random_ids.ts";
 import { openStore, type Store } from "./storage/client.ts";
@@ -22,14 +24,15 @@ export interface OwnedJournal {
  * @param options.tracking What Git says of the data directory; nothing is made before it is known.
  */
 export async function ownJournal(
-  { directory, root, tracking, clock }: {
+  { directory, root, tracking, clock, instanceId }: {
     readonly directory: string;
     readonly root: string;
     readonly tracking: ReturnType<typeof readTracking>;
     readonly clock: Clock;
+    readonly instanceId: InstanceId;
   },
 ): Promise<Result<OwnedJournal, FluzoError>> {
-  const claimed = claimDirectory({ directory, root, tracking, clock });
+  const claimed = claimDirectory({ directory, root, tracking, clock, instanceId });
   // The worker boots while Git answers; it opens nothing before the directory is claimed.
   const opening = openStore({
     directory,
@@ -60,11 +63,12 @@ export async function ownJournal(
 
 /** Makes sure that private data may be kept in the directory, and takes the ownership. */
 async function claimDirectory(
-  { directory, root, tracking, clock }: {
+  { directory, root, tracking, clock, instanceId }: {
     readonly directory: string;
     readonly root: string;
     readonly tracking: ReturnType<typeof readTracking>;
     readonly clock: Clock;
+    readonly instanceId: InstanceId;
   },
 ): Promise<Result<WorkspaceOwnership, StorageError | OwnerConflictError>> {
   const git = await tracking;
@@ -81,5 +85,13 @@ async function claimDirectory(
   if (unsafe !== null) return err(unsafe);
   const prepared = prepareDataDirectory(directory);
   if (!prepared.ok) return prepared;
-  return await WorkspaceOwnership.acquire(directory, { workspace: root, wallMs: clock.wallMs() });
+  const acquired = await WorkspaceOwnership.acquire(directory, {
+    workspace: root,
+    wallMs: clock.wallMs(),
+    instanceId,
+  });
+  if (acquired.ok && acquired.value.abandoned !== null) {
+    removeAbandonedSocket(acquired.value.abandoned);
+  }
+  return acquired;
 }

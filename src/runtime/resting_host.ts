@@ -1,10 +1,13 @@
 import type { FluzoError } from "../core/errors.ts";
-import type { Command, CommandReplies, Query, QueryReplies } from "../core/port/application.ts";
+import type { CommandReplies, Query, QueryReplies } from "../core/port/application.ts";
+import type { ControlCommand } from "../core/port/control.ts";
 import { ok, type Result } from "../core/result.ts";
+import { cancelAtRest } from "./application/cancel_at_rest.ts";
 import { answerQuery } from "./application/queries.ts";
 import { TaskAnswers } from "./application/task_answers.ts";
 import { TaskSteering } from "./application/task_steering.ts";
 import { UpdateHub } from "./application/update_hub.ts";
+import type { Steering } from "./control/steering.ts";
 import { DATA_DIRECTORY } from "./data_directory_name.ts";
 import { restingJournal } from "./execution/task_journal.ts";
 import { openGit } from "./git/open_git.ts";
@@ -14,17 +17,8 @@ import { randomIds } from "./random_ids.ts";
 import { hasJournal } from "./storage/data_directory.ts";
 import { systemClock, systemTimers } from "./system_clock.ts";
 
-/** Commands that a task at rest takes: they write to the journal and execute nothing. */
-export type RestingCommand = Extract<
-  Command,
-  { type: "approve_operation" | "deny_operation" | "revoke_grant" | "extend_task" }
->;
-
 /** The journal of a workspace where no task runs, with the right to answer what waits in it. */
-export interface RestingHost extends AsyncDisposable {
-  execute<T extends RestingCommand["type"]>(
-    command: Extract<RestingCommand, { type: T }>,
-  ): Promise<Result<CommandReplies[T], FluzoError>>;
+export interface RestingHost extends Steering {
   query<T extends Query["type"]>(
     query: Extract<Query, { type: T }>,
   ): Promise<Result<QueryReplies[T], FluzoError>>;
@@ -32,7 +26,7 @@ export interface RestingHost extends AsyncDisposable {
 
 /**
  * Takes the ownership of a workspace for a moment. No configuration is read, nothing is contacted,
- * no task can be started.
+ * no task can be started; there is no control socket, since whoever waits gets the ownership soon.
  */
 export async function openRestingHost(
   { root, variable }: {
@@ -45,21 +39,21 @@ export async function openRestingHost(
   const git = await openGit({ root, variable, timers: systemTimers, clock });
   const directory = `${root}/${DATA_DIRECTORY}`;
   const tracking = readTracking(git, { path: DATA_DIRECTORY, filled: hasJournal(directory) });
-  const owned = await ownJournal({ directory, root, tracking, clock });
+  const instanceId = ids.next("instance");
+  const owned = await ownJournal({ directory, root, tracking, clock, instanceId });
   if (!owned.ok) return owned;
   const { store, ownership } = owned.value;
-  const services = {
-    reader: store,
-    ids,
-    resting: restingJournal({ writer: store, updates: new UpdateHub(), clock, ids }),
-    attemptOf: () => null,
-  };
+  const resting = restingJournal({ writer: store, updates: new UpdateHub(), clock, ids });
+  const services = { reader: store, ids, resting, attemptOf: () => null };
   const answers = new TaskAnswers(services);
   const steering = new TaskSteering(services);
   const execute = async (
-    command: RestingCommand,
-  ): Promise<Result<CommandReplies[RestingCommand["type"]], FluzoError>> => {
+    command: ControlCommand,
+  ): Promise<Result<CommandReplies[ControlCommand["type"]], FluzoError>> => {
     switch (command.type) {
+      case "cancel_task":
+      case "kill_task":
+        return await cancelAtRest(services, command);
       case "approve_operation":
         return await answers.approve(command);
       case "deny_operation":
@@ -68,12 +62,24 @@ export async function openRestingHost(
         return await answers.revoke(command);
       case "extend_task":
         return await steering.extend(command);
+      case "queue_message":
+        return await steering.queue(command);
+      case "edit_message":
+        return await steering.edit(command);
+      case "remove_message":
+        return await steering.remove(command);
     }
   };
+  const sources = {
+    reader: store,
+    queued: () => [],
+    commandStatus: () => ({ state: "unknown" } as const),
+  };
   return ok({
+    by: "here",
     // The switch gives each command its own reply; the compiler cannot see that through `T`.
     execute: execute as RestingHost["execute"],
-    query: (query) => answerQuery({ reader: store, queued: () => [] }, query),
+    query: (query) => answerQuery(sources, query),
     [Symbol.asyncDispose]: async () => {
       await store.close();
       ownership.release();

@@ -1,6 +1,6 @@
 import type { Clock, Timers } from "../core/clock.ts";
 import type { FluzoError } from "../core/errors.ts";
-import type { IdSource, TaskId, WorkspaceId } from "../core/ids.ts";
+import type { IdSource, InstanceId, TaskId, WorkspaceId } from "../core/ids.ts";
 import { ok, type Result } from "../core/result.ts";
 import { parseExecGrant } from "../core/policy/grant_request.ts";
 import type { Redactor } from "../core/text/redactor.ts";
@@ -53,6 +53,7 @@ export interface HostWorld {
   /** The look at Git that began with the start; the first task uses it. */
   readonly firstLook: ReturnType<typeof readStatus>;
   readonly workspaceId: WorkspaceId;
+  readonly instanceId: InstanceId;
   readonly admission: AdmissionQueue;
   readonly onTask: (taskId: TaskId | null) => void;
 }
@@ -83,9 +84,11 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
   let look: ReturnType<typeof readStatus> | null = world.firstLook;
   return {
     ids,
-    instanceId: ids.next("instance"),
+    instanceId: world.instanceId,
     workspace: { type: "workspace_recorded", workspaceId: world.workspaceId, ...identity },
     onTask: world.onTask,
+    // No grace: each group is told once, then killed.
+    killProcesses: () => world.groups.endAll(0),
     plan: (request, made) => planAttempt(world, { request, made }),
     baseline: async ({ touched, detail }) => {
       const first = detail === "folders" ? look : null;

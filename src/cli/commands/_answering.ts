@@ -3,26 +3,30 @@ import { type OperationId, parseId, type TaskId } from "../../core/ids.ts";
 import { describeScope } from "../../core/policy/scope_text.ts";
 import type { OperationDetail } from "../../core/port/read_models.ts";
 import { err, ok, type Result } from "../../core/result.ts";
-import { openRestingHost, type RestingHost } from "../../runtime/resting_host.ts";
+import type { Steering } from "../../runtime/control/steering.ts";
+import { openSteering } from "../../runtime/open_steering.ts";
 import type { CommandInput } from "../command_line.ts";
 import { locate, readVariable } from "../composition.ts";
 
 /** An operation that waits for an answer, and where to answer it. */
 export interface Question {
-  readonly host: RestingHost;
+  readonly host: Steering;
   readonly operation: OperationDetail;
   readonly taskId: TaskId;
 }
 
-/** Opens the journal of the workspace to answer what waits in it. */
+/**
+ * Finds who can answer and steer tasks of the workspace: the Fluzo that works there, or this process
+ * where none does.
+ */
 export async function openForAnswers(
   { flags }: CommandInput,
-): Promise<Result<RestingHost, FluzoError>> {
-  // Answering contacts nothing; Git looks at the data directory, so programs stay allowed.
+): Promise<Result<Steering, FluzoError>> {
+  // No server is contacted; Git looks at the data directory, so programs stay allowed.
   Deno.permissions.revokeSync({ name: "net" });
   const location = await locate(flags);
   if (!location.ok) return location;
-  return await openRestingHost({ root: location.value.root, variable: readVariable });
+  return await openSteering({ identity: location.value.identity, variable: readVariable });
 }
 
 /** Finds the one operation that the first argument means: its own id, or that of its task. */
@@ -44,7 +48,7 @@ export async function findQuestion(input: CommandInput): Promise<Result<Question
 }
 
 async function onlyQuestion(
-  host: RestingHost,
+  host: Steering,
   taskId: TaskId | null,
 ): Promise<
   Result<{ readonly taskId: TaskId; readonly operation: OperationDetail }, FluzoError>
@@ -63,6 +67,20 @@ async function onlyQuestion(
 export function questionText({ scope }: OperationDetail): string {
   const warning = scope.type === "command" ? "\n  Commands are not sandboxed." : "";
   return `  ${describeScope(scope)}${warning}\n`;
+}
+
+/** How a task goes on once it has been answered: by itself where it runs. */
+export function goOn({ by }: Steering, taskId: TaskId): string {
+  return by === "owner"
+    ? "The task goes on where it runs.\n"
+    : `Go on with: fluzo session resume ${taskId}\n`;
+}
+
+/** Reads the id of a task that the first argument must be. */
+export function taskIdFrom({ positionals }: CommandInput): Result<TaskId, FluzoError> {
+  const text = positionals[0] ?? "";
+  const taskId = parseId("task", text);
+  return taskId === null ? err({ type: "not_found", what: "task", id: text }) : ok(taskId);
 }
 
 /** Parses an operation id that an option names. */

@@ -75,7 +75,7 @@ export async function runToEnd(
       `Note: the workspace is ${root}: everything below it is within reach of the file tools.\n`,
     );
   }
-  const signals = new SignalWatch(host);
+  const signals = new SignalWatch(host, (text) => void context.stderr.write(text));
   try {
     return await runTask(context, { host, command, signals });
   } finally {
@@ -232,16 +232,20 @@ export async function notStarted(context: CommandContext, error: FluzoError): Pr
 
 /**
  * Signals end a run cleanly: the first cancels the task, which records its end and gives the exit
- * code; another one ends what is left at once.
+ * code; the second kills what the task still runs; one more closes the runtime.
  */
 class SignalWatch {
   readonly #host: Host;
+  readonly #say: (text: string) => void;
   readonly #handlers: readonly (readonly [signal: typeof SIGNALS[number], handler: () => void])[];
   #taskId: TaskId | null = null;
   #first: typeof SIGNALS[number] | null = null;
+  #killed = false;
 
-  constructor(host: Host) {
+  /** @param say Tells the user what a signal led to. */
+  constructor(host: Host, say: (text: string) => void) {
     this.#host = host;
+    this.#say = say;
     this.#handlers = SIGNALS.map((signal) => [signal, () => this.#caught(signal)]);
     for (const [signal, handler] of this.#handlers) Deno.addSignalListener(signal, handler);
   }
@@ -249,7 +253,7 @@ class SignalWatch {
   /** The task that a signal cancels, also one that came before the task began. */
   watch(taskId: TaskId): void {
     this.#taskId = taskId;
-    if (this.#first !== null) this.#cancel(taskId, this.#first);
+    if (this.#first !== null) this.#stop("cancel_task", this.#first);
   }
 
   release(): void {
@@ -257,18 +261,22 @@ class SignalWatch {
   }
 
   #caught(signal: typeof SIGNALS[number]): void {
-    if (this.#first !== null) {
-      this.#host.shutdown(signal);
-      return;
-    }
-    this.#first = signal;
-    if (this.#taskId !== null) this.#cancel(this.#taskId, signal);
+    if (this.#first === null) {
+      this.#first = signal;
+      this.#say(`Stopping (${signal}). Once more kills what still runs.\n`);
+      this.#stop("cancel_task", signal);
+    } else if (this.#taskId !== null && !this.#killed) {
+      this.#killed = true;
+      this.#say(`Killing what still runs (${signal}).\n`);
+      this.#stop("kill_task", signal);
+    } else this.#host.shutdown(signal);
   }
 
-  #cancel(taskId: TaskId, by: typeof SIGNALS[number]): void {
+  #stop(type: "cancel_task" | "kill_task", by: typeof SIGNALS[number]): void {
+    if (this.#taskId === null) return;
     const commandId = randomIds(systemClock).next("command");
     // Its answer adds nothing: the task's own end tells what came of it.
-    this.#host.port.execute({ type: "cancel_task", commandId, taskId, by });
+    this.#host.port.execute({ type, commandId, taskId: this.#taskId, by });
   }
 }
 

@@ -3,7 +3,7 @@ import { systemClock } from "../../runtime/system_clock.ts";
 import { approvalKey } from "../../core/policy/scope.ts";
 import type { CommandInput } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
-import { findQuestion, questionText } from "./_answering.ts";
+import { findQuestion, goOn, questionText } from "./_answering.ts";
 import { failWith, succeedWith } from "./_finish.ts";
 
 /** `fluzo task deny ID`: refuses one waiting operation; the model reads the reason. */
@@ -22,7 +22,7 @@ export async function run(input: CommandInput): Promise<number> {
   });
   if (!reply.ok) return await failWith(context, reply.error);
   return await succeedWith(context, {
-    text: `Denied:\n${questionText(operation)}Go on with: fluzo session resume ${taskId}\n`,
+    text: `Denied:\n${questionText(operation)}${goOn(host, taskId)}`,
     json: { type: "denied", task_id: taskId, operation_id: operation.id, scope: operation.scope },
   });
 }

@@ -1,12 +1,11 @@
 import type { BudgetLimits } from "../../core/budget/budget.ts";
 import type { FluzoError } from "../../core/errors.ts";
-import { parseId } from "../../core/ids.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { randomIds } from "../../runtime/random_ids.ts";
 import { systemClock } from "../../runtime/system_clock.ts";
 import type { CommandInput, ParsedFlags } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
-import { openForAnswers } from "./_answering.ts";
+import { goOn, openForAnswers, taskIdFrom } from "./_answering.ts";
 import { failWith, succeedWith } from "./_finish.ts";
 
 /** The limit that each option adds to. */
@@ -20,14 +19,9 @@ const LIMITS: readonly (readonly [flag: string, limit: keyof BudgetLimits])[] = 
 /** `fluzo task extend ID --turns N ...`: gives a task more; what it consumed stays consumed. */
 export async function run(input: CommandInput): Promise<number> {
   const context = commandContext(input.flags);
-  const taskId = parseId("task", input.positionals[0] ?? "");
-  if (taskId === null) {
-    return await failWith(context, {
-      type: "not_found",
-      what: "task",
-      id: input.positionals[0] ?? "",
-    });
-  }
+  const named = taskIdFrom(input);
+  if (!named.ok) return await failWith(context, named.error);
+  const taskId = named.value;
   const more = readAmounts(input.flags);
   if (!more.ok) return await failWith(context, more.error);
   const opened = await openForAnswers(input);
@@ -43,7 +37,7 @@ export async function run(input: CommandInput): Promise<number> {
   const { maxTurns, maxToolCalls, maxTotalTokens, maxActiveSeconds } = reply.value.limits;
   return await succeedWith(context, {
     text: `Limits now: ${maxTurns} turns, ${maxToolCalls} tool calls, ${maxTotalTokens} tokens, ` +
-      `${maxActiveSeconds} s\nGo on with: fluzo session resume ${taskId}\n`,
+      `${maxActiveSeconds} s\n${goOn(host, taskId)}`,
     json: { type: "extended", task_id: taskId, limits: reply.value.limits },
   });
 }

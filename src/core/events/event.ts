@@ -1,7 +1,7 @@
 import type { BudgetLimits, Consumption } from "../budget/budget.ts";
 import type { AnswerEnd, Message } from "../conversation/message.ts";
 import type { Digest } from "../digest.ts";
-import type { FluzoError } from "../errors.ts";
+import type { CancelledError, FluzoError } from "../errors.ts";
 import type {
   ArtifactId,
   AttemptId,
@@ -264,7 +264,13 @@ export type DomainEvent =
   | {
     readonly type: "cancel_requested";
     readonly taskId: TaskId;
-    readonly by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP";
+    readonly by: CancelledError["by"];
+  }
+  /** What still runs is to be killed, without the grace that a cancellation gives. */
+  | {
+    readonly type: "force_stop_requested";
+    readonly taskId: TaskId;
+    readonly by: CancelledError["by"];
   };
 
 /** A private blob in the data directory; its id is opaque and never a path. */

@@ -90,6 +90,7 @@ export function recordedEvent(event: DomainEvent): RecordedEvent {
     case "artifact_recorded":
     case "verification_ended":
     case "cancel_requested":
+    case "force_stop_requested":
       return event;
   }
 }

@@ -116,5 +116,7 @@ export function describeEvent(event: RecordedEvent): string {
       return `verification ${event.passed ? "passed" : "failed"} (round ${event.round})`;
     case "cancel_requested":
       return `cancellation asked for by ${event.by}`;
+    case "force_stop_requested":
+      return `force stop asked for by ${event.by}`;
   }
 }

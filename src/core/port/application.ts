@@ -1,5 +1,5 @@
 import type { Message } from "../conversation/message.ts";
-import type { FluzoError } from "../errors.ts";
+import type { CancelledError, FluzoError } from "../errors.ts";
 import type { EventEnvelope } from "../events/envelope.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type {
@@ -134,11 +134,19 @@ export type Command =
     readonly taskId: TaskId;
     readonly interventionId: InterventionId;
   }
+  /** Ends a task: nothing more is begun, and what runs is asked to end. */
   | {
     readonly type: "cancel_task";
     readonly commandId: CommandId;
     readonly taskId: TaskId;
-    readonly by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP";
+    readonly by: CancelledError["by"];
+  }
+  /** Ends a task like `cancel_task`, and kills what it started instead of waiting for its end. */
+  | {
+    readonly type: "kill_task";
+    readonly commandId: CommandId;
+    readonly taskId: TaskId;
+    readonly by: CancelledError["by"];
   };
 
 /**
@@ -172,13 +180,17 @@ export interface CommandReplies {
   readonly queue_message: { readonly interventionId: InterventionId };
   readonly edit_message: { readonly interventionId: InterventionId };
   readonly remove_message: { readonly interventionId: InterventionId };
-  readonly cancel_task: {
-    readonly taskId: TaskId;
-    /** `stopping` works on its end; the others are final. */
-    readonly state: "stopping" | "completed" | "failed" | "cancelled";
-    /** False when there was nothing to do: it was cancelled or over before. */
-    readonly changed: boolean;
-  };
+  readonly cancel_task: StopReply;
+  readonly kill_task: StopReply;
+}
+
+/** What ending a task came to. */
+export interface StopReply {
+  readonly taskId: TaskId;
+  /** `stopping` works on its end; the others are final. */
+  readonly state: "stopping" | "completed" | "failed" | "cancelled";
+  /** False when there was nothing to do: it was asked for before, or the task was over. */
+  readonly changed: boolean;
 }
 
 /** What became of a command whose acknowledgement was lost. */

@@ -1,13 +1,13 @@
-import type { FluzoError } from "../../core/errors.ts";
+import { type FluzoError, FluzoFailure } from "../../core/errors.ts";
 import type { DomainEvent, TaskResult } from "../../core/events/event.ts";
-import type { Command, CommandReplies } from "../../core/port/application.ts";
+import type { Command, StopReply } from "../../core/port/application.ts";
 import type { OperationDetail, TaskDetail } from "../../core/port/read_models.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { TaskJournal } from "../execution/task_journal.ts";
 import type { JournalReader } from "../storage/journal.ts";
 import { waitingOperations } from "./queries.ts";
 
-type CancelTask = Extract<Command, { type: "cancel_task" }>;
+type StopTask = Extract<Command, { type: "cancel_task" | "kill_task" }>;
 
 /** What deciding about tasks at rest works with. */
 export interface RestServices {
@@ -18,14 +18,13 @@ export interface RestServices {
 
 /**
  * Cancels a task that does not run: what waited for an answer is not asked any more, grants end,
- * and its result says so. A task that is over stays as it is.
- *
- * @throws {FluzoFailure} With a storage error when nothing could be recorded; nothing changed then.
+ * and its result says so. A task that is over stays as it is; so does one whose cancellation could
+ * not be recorded.
  */
 export async function cancelAtRest(
   { reader, resting }: RestServices,
-  { taskId, by }: CancelTask,
-): Promise<Result<CommandReplies["cancel_task"], FluzoError>> {
+  { taskId, by }: StopTask,
+): Promise<Result<StopReply, FluzoError>> {
   const found = await reader.task(taskId);
   if (!found.ok) return found;
   const task = found.value;
@@ -40,7 +39,12 @@ export async function cancelAtRest(
     case "blocked": {
       const waiting = await waitingOperations(reader, taskId);
       if (!waiting.ok) return waiting;
-      await resting.append(cancellation(task, { by, waiting: waiting.value }));
+      try {
+        await resting.append(cancellation(task, { by, waiting: waiting.value }));
+      } catch (failure) {
+        if (failure instanceof FluzoFailure) return err(failure.error);
+        throw failure;
+      }
       return ok({ taskId, state: "cancelled", changed: true });
     }
     case "running":
@@ -60,7 +64,7 @@ export async function cancelAtRest(
 function cancellation(
   task: TaskDetail,
   { by, waiting }: {
-    readonly by: CancelTask["by"];
+    readonly by: StopTask["by"];
     readonly waiting: readonly OperationDetail[];
   },
 ): readonly DomainEvent[] {
@@ -89,7 +93,7 @@ function cancellation(
 }
 
 /** What was seen when the task came to rest stays true; only how it ended is new. */
-function cancelledResult(task: TaskDetail, by: CancelTask["by"]): TaskResult {
+function cancelledResult(task: TaskDetail, by: StopTask["by"]): TaskResult {
   const cancelled = { status: "cancelled", error: { type: "cancelled", by } } as const;
   if (task.result !== null) return { ...task.result, ...cancelled };
   return {

@@ -1,6 +1,7 @@
 import type { FluzoError } from "../../core/errors.ts";
 import type { Command, CommandReplies } from "../../core/port/application.ts";
 import type { Result } from "../../core/result.ts";
+import type { CommandLog } from "./command_log.ts";
 import type { TaskAnswers } from "./task_answers.ts";
 import type { TaskService } from "./task_service.ts";
 import type { TaskSteering } from "./task_steering.ts";
@@ -10,15 +11,22 @@ export interface CommandHandlers {
   readonly tasks: TaskService;
   readonly answers: TaskAnswers;
   readonly steering: TaskSteering;
+  readonly log: CommandLog;
 }
 
-/** Carries out commands. Every transport comes through here: there is no second handler. */
+/**
+ * Carries out commands. Every transport comes through here: there is no second handler. A command
+ * whose id came before is not carried out again: it gets the reply of the first time.
+ */
 export async function executeCommand<T extends Command["type"]>(
   handlers: CommandHandlers,
   command: Extract<Command, { type: T }>,
 ): Promise<Result<CommandReplies[T], FluzoError>> {
-  // The switch gives each command its own reply; the compiler cannot see that through `T`.
-  return await execute(handlers, command) as Result<CommandReplies[T], FluzoError>;
+  return await handlers.log.run(
+    command,
+    // The switch gives each command its own reply; the compiler cannot see that through `T`.
+    () => execute(handlers, command) as Promise<Result<CommandReplies[T], FluzoError>>,
+  );
 }
 
 async function execute(
@@ -31,7 +39,8 @@ async function execute(
     case "resume_task":
       return await tasks.resume(command);
     case "cancel_task":
-      return await tasks.cancel(command);
+    case "kill_task":
+      return await tasks.stop(command);
     case "approve_operation":
       return await answers.approve(command);
     case "deny_operation":

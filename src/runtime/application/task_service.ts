@@ -1,6 +1,7 @@
 import { type FluzoError, FluzoFailure } from "../../core/errors.ts";
+import type { DomainEvent } from "../../core/events/event.ts";
 import type { TaskId } from "../../core/ids.ts";
-import type { Command, CommandReplies } from "../../core/port/application.ts";
+import type { Command, CommandReplies, StopReply } from "../../core/port/application.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Span } from "../../core/telemetry/telemetry.ts";
 import { METRICS } from "../../core/telemetry/names.ts";
@@ -15,7 +16,7 @@ import type { TaskSetup } from "./task_setup.ts";
 
 type StartTask = Extract<Command, { type: "start_task" }>;
 type ResumeTask = Extract<Command, { type: "resume_task" }>;
-type CancelTask = Extract<Command, { type: "cancel_task" }>;
+type StopTask = Extract<Command, { type: "cancel_task" | "kill_task" }>;
 type Reply<T extends Command["type"]> = Result<CommandReplies[T], FluzoError>;
 
 interface RunningTask {
@@ -56,26 +57,33 @@ export class TaskService {
   }
 
   /**
-   * Cancels a task: the wish is durable first, then nothing more is begun. A task at rest is
-   * cancelled at once. Repeating is harmless.
+   * Cancels or kills a task: the wish is durable first, then nothing more is begun. A task at rest
+   * is cancelled at once. Repeating is harmless, and a cancelled task may still be killed.
    */
-  async cancel(command: CancelTask): Promise<Reply<"cancel_task">> {
+  async stop(command: StopTask): Promise<Result<StopReply, FluzoError>> {
     // What is being begun may be this task.
     while (this.#changing !== null) await this.#changing;
     const attempt = this.attemptOf(command.taskId);
     if (attempt === null) return await this.#change(() => cancelAtRest(this.#rest, command));
-    const { taskId } = command;
-    if (attempt.cancel.by !== null) return ok({ taskId, state: "stopping", changed: false });
+    const { type, taskId, by } = command;
+    const { cancel } = attempt;
+    const force = type === "kill_task";
+    const wishes: DomainEvent[] = [];
+    if (cancel.by === null) wishes.push({ type: "cancel_requested", taskId, by });
+    if (force && !cancel.forced.aborted) wishes.push({ type: "force_stop_requested", taskId, by });
+    if (wishes.length === 0) return ok({ taskId, state: "stopping", changed: false });
     try {
-      await attempt.journal.append([{ type: "cancel_requested", taskId, by: command.by }]);
+      await attempt.journal.append(wishes);
+      return ok({ taskId, state: "stopping", changed: true });
     } catch (failure) {
-      // Stopping matters more than writing down why: the task records how it ended if it can.
-      attempt.cancel.cancel(command.by);
       if (failure instanceof FluzoFailure) return err(failure.error);
       throw failure;
+    } finally {
+      // Also without the record: stopping matters more than writing down why, and the task records
+      // how it ended if it can.
+      if (force) this.#force(attempt, by);
+      else cancel.cancel(by);
     }
-    attempt.cancel.cancel(command.by);
-    return ok({ taskId, state: "stopping", changed: true });
   }
 
   /** Resolves when no task runs. */
@@ -92,6 +100,16 @@ export class TaskService {
   attemptOf(taskId: TaskId): Attempt | null {
     const attempt = this.#running?.attempt;
     return attempt?.plan.taskId === taskId ? attempt : null;
+  }
+
+  #force({ cancel }: Attempt, by: StopTask["by"]): void {
+    cancel.force(by);
+    this.#setup.killProcesses().catch((failure: unknown) => {
+      this.#onDefect({
+        type: "internal",
+        detail: failure instanceof Error ? failure.message : String(failure),
+      });
+    });
   }
 
   /** Begins one task while nothing else runs or is being begun. */
@@ -152,7 +170,10 @@ export class TaskService {
   }
 
   async #resume(command: ResumeTask): Promise<Reply<"resume_task">> {
-    const prepared = await prepareResume(command, { setup: this.#setup, reader: this.#rest.reader });
+    const prepared = await prepareResume(command, {
+      setup: this.#setup,
+      reader: this.#rest.reader,
+    });
     if (!prepared.ok) return prepared;
     const { resume, services } = prepared.value;
     const { attempt, afterSequence, ...beginning } = await resumeAttempt(resume, services);

@@ -177,9 +177,13 @@ export class Attempt {
   }
 }
 
-/** The one cancel token of an attempt: checked before each dispatch, and who pulled it is kept. */
+/**
+ * The one cancel token of an attempt: checked before each dispatch, and who pulled it is kept. It
+ * has two levels: cancelled, and beyond that forced.
+ */
 export class CancelSignal {
   readonly #controller = new AbortController();
+  readonly #force = new AbortController();
   #by: CancelledError["by"] | null = null;
 
   get signal(): AbortSignal {
@@ -195,5 +199,16 @@ export class CancelSignal {
     if (this.#by !== null) return;
     this.#by = by;
     this.#controller.abort();
+  }
+
+  /** Aborted when what still runs is to be killed without its grace. */
+  get forced(): AbortSignal {
+    return this.#force.signal;
+  }
+
+  /** Cancels, if nobody did, and forces. Repeating it changes nothing. */
+  force(by: CancelledError["by"]): void {
+    this.cancel(by);
+    this.#force.abort();
   }
 }

@@ -88,6 +88,7 @@ function applyEvent(at: Applying, event: DomainEvent): Owner {
     case "intervention_removed":
     case "intervention_consumed":
     case "cancel_requested":
+    case "force_stop_requested":
       return applyTask(at, event);
     case "attempt_started":
     case "attempt_ended":

@@ -18,7 +18,8 @@ type TaskEvent = Extract<
       | "intervention_edited"
       | "intervention_removed"
       | "intervention_consumed"
-      | "cancel_requested";
+      | "cancel_requested"
+      | "force_stop_requested";
   }
 >;
 
@@ -53,6 +54,7 @@ export function applyTask(at: Applying, event: TaskEvent): Owner {
     case "intervention_removed":
     case "intervention_consumed":
     case "cancel_requested":
+    case "force_stop_requested":
       // Facts of their own; what they lead to comes as events of its own.
       break;
   }

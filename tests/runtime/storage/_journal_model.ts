@@ -160,6 +160,7 @@ export function applyToModel(model: Model, event: DomainEvent): boolean {
     case "artifact_recorded":
     case "verification_ended":
     case "cancel_requested":
+    case "force_stop_requested":
       throw new TypeError(`The model does not know "${event.type}"`);
   }
 }

@@ -223,6 +223,7 @@ export function oneOfEach(): Story {
       operationId: first.operationId,
     },
     cancel_requested: { type: "cancel_requested", taskId, by: "SIGINT" },
+    force_stop_requested: { type: "force_stop_requested", taskId, by: "user" },
   };
   const requested = (operationId: typeof second): DomainEvent => ({
     ...cases.operation_requested,
