@@ -59,7 +59,7 @@ async function underWay(
       limit: PAGE,
     });
     if (!page.ok) return page;
-    const { items, next } = page.value;
+    const { items, next }: Page<OperationDetail> = page.value;
     found.push(
       ...items.filter(({ state, scope }) => state === "dispatched" && scope.type === "command"),
     );

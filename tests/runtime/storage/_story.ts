@@ -268,6 +268,7 @@ export function oneOfEach(): Story {
     cases.operation_cancelled,
     cases.grant_ended,
     cases.cancel_requested,
+    cases.force_stop_requested,
     cases.task_moved,
     cases.task_ended,
     cases.attempt_ended,
