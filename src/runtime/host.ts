@@ -73,7 +73,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
   });
   const ids = options.ports?.ids ?? randomIds(clock);
   const instanceId = ids.next("instance");
-  const opening = ownJournal({ directory, root, tracking, clock, instanceId });
+  const opening = ownJournal({ directory, root, tracking, clock, instanceId, files });
   const opened = files.open();
   const store = await opening;
   if (!store.ok) {

@@ -9,6 +9,7 @@ import type { readTracking } from "./git/repository.ts";
 import { randomIds } from "./random_ids.ts";
 import { openStore, type Store } from "./storage/client.ts";
 import { judgeDataDirectory, prepareDataDirectory } from "./storage/data_directory.ts";
+import type { WorkspaceFiles } from "./workspace/protocol.ts";
 import { WorkspaceOwnership } from "./workspace/ownership.ts";
 
 /** The journal with the right to write it. */
@@ -22,14 +23,16 @@ export interface OwnedJournal {
  * earlier process left unfinished.
  *
  * @param options.tracking What Git says of the data directory; nothing is made before it is known.
+ * @param options.files For what a killed change left in the workspace; not asked otherwise.
  */
 export async function ownJournal(
-  { directory, root, tracking, clock, instanceId }: {
+  { directory, root, tracking, clock, instanceId, files }: {
     readonly directory: string;
     readonly root: string;
     readonly tracking: ReturnType<typeof readTracking>;
     readonly clock: Clock;
     readonly instanceId: InstanceId;
+    readonly files: WorkspaceFiles;
   },
 ): Promise<Result<OwnedJournal, FluzoError>> {
   const claimed = claimDirectory({ directory, root, tracking, clock, instanceId });
@@ -51,7 +54,7 @@ export async function ownJournal(
     return store;
   }
   try {
-    await recordInterrupted(store.value, { clock, ids: randomIds(clock) });
+    await recordInterrupted(store.value, { clock, ids: randomIds(clock), files });
   } catch (failure) {
     await store.value.close();
     ownership.value.release();

@@ -16,6 +16,7 @@ import { ownJournal } from "./own_journal.ts";
 import { randomIds } from "./random_ids.ts";
 import { hasJournal } from "./storage/data_directory.ts";
 import { systemClock, systemTimers } from "./system_clock.ts";
+import { startFiles } from "./workspace/start_files.ts";
 
 /** The journal of a workspace where no task runs, with the right to answer what waits in it. */
 export interface RestingHost extends Steering {
@@ -40,7 +41,10 @@ export async function openRestingHost(
   const directory = `${root}/${DATA_DIRECTORY}`;
   const tracking = readTracking(git, { path: DATA_DIRECTORY, filled: hasJournal(directory) });
   const instanceId = ids.next("instance");
-  const owned = await ownJournal({ directory, root, tracking, clock, instanceId });
+  // Only recovery may need files, and of those only what a killed change left.
+  const files = startFiles(root, { protectedPaths: [] });
+  const owned = await ownJournal({ directory, root, tracking, clock, instanceId, files });
+  files.close();
   if (!owned.ok) return owned;
   const { store, ownership } = owned.value;
   const resting = restingJournal({ writer: store, updates: new UpdateHub(), clock, ids });
