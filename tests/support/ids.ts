@@ -1,4 +1,6 @@
-import { formatId, type IdSource } from "../../src/core/ids.ts";
+import { formatId, type Id, type IdKind, type IdSource } from "../../src/core/ids.ts";
+import { randomIds } from "../../src/runtime/random_ids.ts";
+import { systemClock } from "../../src/runtime/system_clock.ts";
 
 /** Ids that count up: the same run gives the same ids. */
 export function countingIds(): IdSource {
@@ -13,4 +15,9 @@ export function countingIds(): IdSource {
       return formatId(kind, 0, random);
     },
   };
+}
+
+/** A new id of a kind, like no other of the test run. */
+export function newId<K extends IdKind>(kind: K): Id<K> {
+  return randomIds(systemClock).next(kind);
 }
