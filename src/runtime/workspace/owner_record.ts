@@ -103,7 +103,8 @@ function parseRecord(value: unknown): OwnerRecord | null {
   const task = value.task === null ? null : parseId("task", String(value.task));
   const control = parseControl(value.control);
   if (
-    instanceId === null || control === null || !Number.isSafeInteger(pid) ||
+    instanceId === null || control === null || (task === null && value.task !== null) ||
+    !Number.isSafeInteger(pid) ||
     typeof pid !== "number" || typeof startedWallMs !== "number" ||
     typeof startTicks !== "string" || typeof bootId !== "string"
   ) return null;
