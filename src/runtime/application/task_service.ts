@@ -32,6 +32,8 @@ export class TaskService {
   /** A task that is being begun, or one at rest that is being cancelled: never both. */
   #changing: Promise<unknown> | null = null;
   #running: RunningTask | null = null;
+  /** The end of the newest `stop`. */
+  #stops: Promise<unknown> = Promise.resolve();
 
   constructor(
     setup: TaskSetup,
@@ -60,7 +62,30 @@ export class TaskService {
    * Cancels or kills a task: the wish is durable first, then nothing more is begun. A task at rest
    * is cancelled at once. Repeating is harmless, and a cancelled task may still be killed.
    */
-  async stop(command: StopTask): Promise<Result<StopReply, FluzoError>> {
+  stop(command: StopTask): Promise<Result<StopReply, FluzoError>> {
+    // One after the other: of two that come together only the first changes anything.
+    const done = this.#stops.then(() => this.#stop(command));
+    this.#stops = done.catch(() => {});
+    return done;
+  }
+
+  /** Resolves when no task runs. */
+  async idle(): Promise<void> {
+    await this.#running?.done;
+  }
+
+  /** The task that runs now, or null. */
+  get current(): TaskId | null {
+    return this.#running?.attempt.plan.taskId ?? null;
+  }
+
+  /** The open attempt of a task, or null when it does not run here and now. */
+  attemptOf(taskId: TaskId): Attempt | null {
+    const attempt = this.#running?.attempt;
+    return attempt?.plan.taskId === taskId ? attempt : null;
+  }
+
+  async #stop(command: StopTask): Promise<Result<StopReply, FluzoError>> {
     // What is being begun may be this task.
     while (this.#changing !== null) await this.#changing;
     const attempt = this.attemptOf(command.taskId);
@@ -84,22 +109,6 @@ export class TaskService {
       if (force) this.#force(attempt, by);
       else cancel.cancel(by);
     }
-  }
-
-  /** Resolves when no task runs. */
-  async idle(): Promise<void> {
-    await this.#running?.done;
-  }
-
-  /** The task that runs now, or null. */
-  get current(): TaskId | null {
-    return this.#running?.attempt.plan.taskId ?? null;
-  }
-
-  /** The open attempt of a task, or null when it does not run here and now. */
-  attemptOf(taskId: TaskId): Attempt | null {
-    const attempt = this.#running?.attempt;
-    return attempt?.plan.taskId === taskId ? attempt : null;
   }
 
   #force({ cancel }: Attempt, by: StopTask["by"]): void {
