@@ -29,8 +29,10 @@ export interface Simulator extends AsyncDisposable {
  */
 export function startSimulator(
   steps: Scenario["steps"],
-  { apiKey = null, onRequest = () => {} }: {
+  { apiKey = null, onRequest = () => {}, gate = () => Promise.resolve() }: {
     readonly apiKey?: string | null;
+    /** Holds each answer back until it resolves. */
+    readonly gate?: () => Promise<void>;
     /** Called when a request arrives, before its body is read. */
     readonly onRequest?: () => void;
   } = {},
@@ -56,6 +58,7 @@ export function startSimulator(
       problems.push(...found.map((problem) => `request ${index + 1}: ${problem}`));
       return context.json({ error: { message: `simulator: ${found.join("; ")}` } }, 500);
     }
+    await gate();
     return answer(step, body);
   });
   const server = Deno.serve({
