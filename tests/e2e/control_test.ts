@@ -15,6 +15,9 @@ import { TestHost } from "../support/test_host.ts";
 /** More than an answer from another terminal may take on any machine, in milliseconds. */
 const MAX_ANSWER_MS = 2000;
 
+/** Longer than a kill takes on any machine, in seconds. */
+const GRACE_SECONDS = 30;
+
 /** The task at work, and how its owner is reached. */
 function ownerOf(fluzo: TestFluzo): OwnerRecord & { readonly task: TaskId } {
   const record = readOwnerRecord(`${fluzo.repository.path}/.fluzodrive`);
@@ -112,11 +115,12 @@ Deno.test("a command that ignores its end is killed from another terminal, after
   const script = "trap '' TERM; touch trapped; while :; do sleep 0.05; done";
   await using simulator = startSimulator([calls("shell", { script })]);
   await fluzo.setUp(simulator.baseUrl, {
-    config: "[tools.shell]\ntermination_grace_seconds = 60\n",
+    config: `[tools.shell]\ntermination_grace_seconds = ${GRACE_SECONDS}\n`,
   });
   await using owner = await begin(fluzo, ["--allow-shell", script], /… .*trapped/);
   while (!fluzo.repository.exists("trapped")) await new Promise((next) => setTimeout(next, 5));
   const { task } = ownerOf(fluzo);
+  const startMs = performance.now();
   await fluzo.must("task", "cancel", task);
   const unconfirmed = await fluzo.run("task", "kill", task);
   assert.equal(unconfirmed.code, 31);
@@ -132,6 +136,7 @@ Deno.test("a command that ignores its end is killed from another terminal, after
     changed: true,
   });
   assert.equal((await owner.status).code, 30);
+  assert.ok(performance.now() - startMs < GRACE_SECONDS * 1000, "it waited for the grace");
   const replay = await fluzo.must("replay", task);
   assert.match(replay.stdout, /force stop asked for by user/);
 });
@@ -142,15 +147,17 @@ Deno.test("the second Ctrl+C kills what the first only asked to end", async () =
   const script = "trap '' TERM; touch trapped; while :; do sleep 0.05; done";
   await using simulator = startSimulator([calls("shell", { script })]);
   await fluzo.setUp(simulator.baseUrl, {
-    config: "[tools.shell]\ntermination_grace_seconds = 60\n",
+    config: `[tools.shell]\ntermination_grace_seconds = ${GRACE_SECONDS}\n`,
   });
   await using owner = await begin(fluzo, ["--allow-shell", script], /… .*trapped/);
   while (!fluzo.repository.exists("trapped")) await new Promise((next) => setTimeout(next, 5));
+  const startMs = performance.now();
   owner.kill("SIGINT");
   await owner.line("stderr", /Stopping \(SIGINT\)/);
   owner.kill("SIGINT");
   await owner.line("stderr", /Killing/);
   assert.equal((await owner.status).code, 130);
+  assert.ok(performance.now() - startMs < GRACE_SECONDS * 1000, "it waited for the grace");
 });
 
 Deno.test("a task at work hears what is said to it, once", async () => {

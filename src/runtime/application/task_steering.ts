@@ -59,6 +59,10 @@ export class TaskSteering {
   async queue({ taskId, text }: Of<"queue_message">): Promise<Reply<"queue_message">> {
     const attempt = this.#services.attemptOf(taskId);
     if (attempt === null) return notAtWork(taskId, "say something to");
+    // It reads nothing more: what is said now would be lost.
+    if (attempt.cancel.by !== null) {
+      return wrongState(taskId, { action: "say something to", state: "stopping" });
+    }
     const checked = checkText(attempt, text);
     if (!checked.ok) return checked;
     if (attempt.interventions.queued.length >= MAX_QUEUED_MESSAGES) {

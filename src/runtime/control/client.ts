@@ -123,7 +123,12 @@ export class ControlConnection {
     this.#send({ type: "hello", protocol: CONTROL_PROTOCOL, instanceId, workspaceId });
     const answer = await promise;
     cancel();
-    if (!answer.ok) return answer.error;
+    if (!answer.ok) {
+      // Nothing was asked yet, so nothing is in doubt: it went away.
+      return answer.error.reason === "unconfirmed"
+        ? problem("no_owner", answer.error.detail)
+        : answer.error;
+    }
     const hello = answer.value;
     if (hello.type !== "hello") return problem("refused", "no hello came");
     if (hello.protocol !== CONTROL_PROTOCOL) return problem("wrong_version", "");
@@ -149,7 +154,7 @@ export class ControlConnection {
   }
 
   #frame(message: FromOwner | null): void {
-    if (message === null) return this.#end(problem("unconfirmed", "it sent something else"));
+    if (message === null) return this.#end(problem("refused", "it sent something else"));
     switch (message.type) {
       case "hello":
         return this.#onHello(ok(message));
@@ -171,7 +176,7 @@ export class ControlConnection {
     if (this.#over !== null) return;
     this.#over = error;
     this.#onHello(err(error));
-    // Each was sent: nobody here knows whether it was carried out.
+    // Each was sent, so nobody here knows whether it was carried out.
     const lost = problem("unconfirmed", error.detail);
     for (const answer of this.#waiting.values()) answer(err(lost));
     this.#waiting.clear();

@@ -10,7 +10,7 @@ const MAX_RECORD_BYTES = 16_384;
 /** Where the owner answers other terminals. */
 export type ControlPlace =
   | { readonly type: "listening"; readonly path: string; readonly protocol: number }
-  /** Not begun yet: an owner listens once its first request is under way. */
+  /** Not open yet; an owner that only writes an answer to the journal never opens one. */
   | { readonly type: "starting" }
   /** It cannot, and why. */
   | { readonly type: "unavailable"; readonly reason: string };

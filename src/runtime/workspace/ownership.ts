@@ -14,9 +14,17 @@ import {
 /** Name of the lock file in the data directory. It is never removed: its lock is what counts. */
 const LOCK_FILE = "owner.lock";
 
-/** A reader holds the lock for a moment when it looks; an owner tries again this often. */
-const TRIES = 10;
+/** How often a lock that somebody holds is tried again, in milliseconds. */
 const RETRY_MS = 10;
+
+/** Tries against an owner at work: a reader that looks holds the lock for a moment as well. */
+const TRIES = 10;
+
+/**
+ * Tries where no owner at work is named: one is just beginning or ending, or writes an answer to the
+ * journal and is done.
+ */
+const PASSING_TRIES = 100;
 
 /**
  * The right to be the one Fluzo that works in a workspace: an exclusive kernel lock on a file in
@@ -59,20 +67,18 @@ export class WorkspaceOwnership {
   ): Promise<Result<WorkspaceOwnership, OwnerConflictError>> {
     const path = `${directory}/${LOCK_FILE}`;
     const file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      if (file.tryLockSync(true)) return ok(take(file));
+    for (let tries = 1; !file.tryLockSync(true); tries++) {
+      if (tries >= (isAtWork(readOwnerRecord(directory)) ? TRIES : PASSING_TRIES)) {
+        file.close();
+        return err({ type: "owner_conflict", workspace, owner: describeOwner(directory) });
+      }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
-    file.close();
-    return err({ type: "owner_conflict", workspace, owner: describeOwner(directory) });
-
-    function take(file: Deno.FsFile): WorkspaceOwnership {
-      const abandoned = readOwnerRecord(directory);
-      const record = ownRecord(instanceId, wallMs);
-      const ownership = new WorkspaceOwnership(file, { directory, record, abandoned });
-      ownership.#write(record);
-      return ownership;
-    }
+    const abandoned = readOwnerRecord(directory);
+    const record = ownRecord(instanceId, wallMs);
+    const ownership = new WorkspaceOwnership(file, { directory, record, abandoned });
+    ownership.#write(record);
+    return ok(ownership);
   }
 
   /** Writes down what the owner works on, for whoever is refused meanwhile. */
@@ -116,6 +122,11 @@ export function isOwned(directory: string): boolean {
   } finally {
     file.close();
   }
+}
+
+/** Whether a record is that of a living owner that is there to stay. */
+function isAtWork(record: OwnerRecord | null): boolean {
+  return record !== null && record.control.type !== "starting" && namesLivingProcess(record);
 }
 
 /** The owner in the words of a conflict; null when its record is another process's. */

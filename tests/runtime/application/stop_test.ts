@@ -4,6 +4,9 @@ import type { TaskId } from "../../../src/core/ids.ts";
 import { newId } from "../../support/ids.ts";
 import { call, startTask, TestHost } from "../../support/test_host.ts";
 
+/** Longer than a kill takes anywhere. */
+const GRACE_SECONDS = 20;
+
 type Stop = Extract<Command, { type: "cancel_task" | "kill_task" }>;
 
 function stop(taskId: TaskId, type: Stop["type"] = "cancel_task"): Stop {
@@ -52,6 +55,13 @@ Deno.test("a task at work is cancelled: the command ends, its result says so, no
   });
   const again = await test.host.port.execute(stop(taskId));
   assert.ok(again.ok && !again.value.changed);
+  const said = await test.host.port.execute({
+    type: "queue_message",
+    commandId: newId("command"),
+    taskId,
+    text: "wait",
+  });
+  assert.ok(!said.ok && said.error.type === "wrong_state");
   await ended;
   const task = await test.task(taskId);
   assert.equal(task.state, "cancelled");
@@ -81,9 +91,10 @@ Deno.test("a task at work is cancelled: the command ends, its result says so, no
 Deno.test("a command that ignores its end is killed by a force stop, before its grace is over", async () => {
   await using test = await TestHost.open(
     [call("shell", { script: "trap '' TERM; echo ready; while true; do sleep 0.05; done" })],
-    { config: "[tools.shell]\ntermination_grace_seconds = 60\n" },
+    { config: `[tools.shell]\ntermination_grace_seconds = ${GRACE_SECONDS}\n` },
   );
   const taskId = await atWork(test);
+  const startMs = performance.now();
   const ended = test.until(taskId, "task_ended");
   assert.ok((await test.host.port.execute(stop(taskId))).ok);
   const killed = await test.host.port.execute(stop(taskId, "kill_task"));
@@ -91,6 +102,7 @@ Deno.test("a command that ignores its end is killed by a force stop, before its 
   const again = await test.host.port.execute(stop(taskId, "kill_task"));
   assert.ok(again.ok && !again.value.changed);
   await ended;
+  assert.ok(performance.now() - startMs < GRACE_SECONDS * 1000, "it waited for the grace");
   assert.equal((await test.task(taskId)).state, "cancelled");
   const order = await events(test, taskId);
   assert.equal(order.filter((type) => type === "cancel_requested").length, 1);

@@ -102,8 +102,10 @@ Deno.test("ControlConnection is not taken in by an owner of another version or i
     [{ ...HELLO, protocol: 2 }, "wrong_version"],
     [{ ...HELLO, instanceId: newId("instance") }, "wrong_owner"],
     [{ ...HELLO, workspaceId: newId("workspace") }, "wrong_owner"],
-    [{ type: "reply", number: 0, result: ok(1) }, "unconfirmed"],
-    [{ type: "what" }, "unconfirmed"],
+    [{ type: "reply", number: 0, result: ok(1) }, "no_owner"],
+    [{ type: "what" }, "refused"],
+    [{ type: "refused", reason: "closing", detail: "" }, "no_owner"],
+    [{ type: "refused", reason: "busy", detail: "" }, "refused"],
     [{ type: "refused", reason: "wrong_version", detail: "" }, "wrong_version"],
   ];
   for (const [index, [value, reason]] of cases.entries()) {

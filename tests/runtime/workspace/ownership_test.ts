@@ -83,6 +83,7 @@ Deno.test("a record that is not whole, not private or of another process names n
   using folder = new TestFolder();
   const owned = await take(folder);
   assert.ok(owned.ok);
+  owned.value.announce({ type: "unavailable", reason: "a test" });
   const good = readOwnerRecord(folder.path);
   assert.ok(good);
   const conflict = async () => {
@@ -118,6 +119,19 @@ Deno.test("a record that is not whole, not private or of another process names n
   Deno.removeSync(`${folder.path}/owner.json`);
   Deno.symlinkSync("elsewhere.json", `${folder.path}/owner.json`);
   assert.equal(readOwnerRecord(folder.path), null);
+  owned.value.release();
+});
+
+Deno.test("an owner that only writes an answer is waited for", async () => {
+  using folder = new TestFolder();
+  const first = await take(folder);
+  assert.ok(first.ok);
+  const second = take(folder);
+  // Longer than an owner at work is waited for.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  first.value.release();
+  const owned = await second;
+  assert.ok(owned.ok);
   owned.value.release();
 });
 
