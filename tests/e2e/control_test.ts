@@ -102,6 +102,7 @@ Deno.test("a task is cancelled from another terminal while its command floods it
   );
   assert.match(stopped.stdout, /Stopping .*Nothing more is begun/);
   assert.equal((await owner.status).code, 30);
+  assert.match(await owner.text("stderr"), /stopping: the task is cancelled/);
   const shown = await fluzo.must("task", "show", task);
   assert.match(shown.stdout, /cancelled/);
   assert.match(shown.stdout, /Interrupted by the user, effects possible/);
@@ -137,6 +138,7 @@ Deno.test("a command that ignores its end is killed from another terminal, after
   });
   assert.equal((await owner.status).code, 30);
   assert.ok(performance.now() - startMs < GRACE_SECONDS * 1000, "it waited for the grace");
+  assert.match(await owner.text("stderr"), /killing what still runs/);
   const replay = await fluzo.must("replay", task);
   assert.match(replay.stdout, /force stop asked for by user/);
 });
@@ -238,14 +240,22 @@ Deno.test("of two that start together one owns the workspace, and readers are ne
   using fluzo = new TestFluzo();
   fluzo.repository.commit({ "a.txt": "1\n" });
   let gate = Promise.withResolvers<void>();
+  let asked = 0;
+  const twoOwners = Promise.withResolvers<never>();
   const answers = Array.from({ length: 20 }, () =>
     reply([
       { type: "text", text: "done" },
       { type: "finish", reason: "stop" },
       { type: "done" },
     ]));
-  await using simulator = startSimulator(answers, { gate: () => gate.promise });
+  await using simulator = startSimulator(answers, {
+    gate: () => {
+      if (++asked > 1) twoOwners.reject(new Error("Two owners ask at the same time"));
+      return gate.promise;
+    },
+  });
   await fluzo.setUp(simulator.baseUrl);
+  const started: Background[] = [];
   let racing = true;
   let looks = 0;
   const looking = (async () => {
@@ -255,23 +265,32 @@ Deno.test("of two that start together one owns the workspace, and readers are ne
       assert.equal(code, 0, stderr);
     }
   })();
-  for (let round = 0; round < 20; round++) {
-    gate = Promise.withResolvers<void>();
-    const both = [1, 2].map(() => new Background(fluzo.command(["run", "go"])));
-    const loser = await Promise.race(both.map(async (one) => {
-      await one.status;
-      return one;
-    }));
-    assert.equal((await loser.status).code, 32, await loser.text("stderr"));
-    const winner = both.find((one) => one !== loser);
-    assert.ok(winner);
-    assert.match(await loser.text("stderr"), new RegExp(`process ${winner.pid}`));
-    assert.match(await loser.text("stderr"), /fluzo task (?:show|cancel)/);
+  try {
+    for (let round = 0; round < 20; round++) {
+      gate = Promise.withResolvers<void>();
+      asked = 0;
+      const both = [1, 2].map(() => new Background(fluzo.command(["run", "go"])));
+      started.push(...both);
+      const loser = await Promise.race([
+        twoOwners.promise,
+        ...both.map(async (one) => {
+          await one.status;
+          return one;
+        }),
+      ]);
+      assert.equal((await loser.status).code, 32, await loser.text("stderr"));
+      const winner = both.find((one) => one !== loser);
+      assert.ok(winner);
+      assert.match(await loser.text("stderr"), new RegExp(`process ${winner.pid}`));
+      assert.match(await loser.text("stderr"), /fluzo task (?:show|cancel)/);
+      gate.resolve();
+      assert.equal((await winner.status).code, 0, await winner.text("stderr"));
+    }
+  } finally {
+    racing = false;
     gate.resolve();
-    assert.equal((await winner.status).code, 0, await winner.text("stderr"));
-    for (const one of both) await one[Symbol.asyncDispose]();
+    for (const one of started) await one[Symbol.asyncDispose]();
   }
-  racing = false;
   await looking;
   console.log(`20 rounds, ${looks} looks meanwhile`);
   simulator.verify();

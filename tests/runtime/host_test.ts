@@ -197,3 +197,21 @@ Deno.test("a call that was never performed has a result that says so when a sess
   assert.equal(results.length, 2);
   for (const { text } of results) assert.match(text, /^Not run:/);
 });
+
+Deno.test("whoever follows a task is told when its end could not be recorded", async () => {
+  await using test = await TestHost.open([{ text: "done" }], {
+    wrapStore: failingOnce("task_ended"),
+  });
+  const started = await test.host.port.execute(startTask());
+  assert.ok(started.ok);
+  const subscription = test.host.port.subscribe(started.value.taskId);
+  const timer = setTimeout(() => subscription.close(), 5000);
+  let told = false;
+  for await (const _ of subscription) {
+    told = test.host.defects.length > 0;
+    if (told) break;
+  }
+  clearTimeout(timer);
+  assert.ok(told, "no update came after the failure");
+  assert.equal(test.host.defects[0]?.type, "storage");
+});

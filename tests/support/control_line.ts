@@ -6,6 +6,9 @@ export const OWNER = { instanceId: newId("instance"), workspaceId: newId("worksp
 /** The hello that this owner takes. */
 export const HELLO = { type: "hello", protocol: 1, ...OWNER } as const;
 
+/** Longer than any answer takes, in milliseconds: a test that waits for one that never comes fails. */
+const READ_TIMEOUT_MS = 10_000;
+
 /** One end of a control connection that may say anything: lines in, lines out. */
 export class ControlLine implements Disposable {
   readonly #connection: Deno.UnixConn;
@@ -42,6 +45,21 @@ export class ControlLine implements Disposable {
 
   /** The next frame; null when the other end has closed the connection. */
   async read(): Promise<Record<string, unknown> | null> {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.#connection.close();
+    }, READ_TIMEOUT_MS);
+    try {
+      return await this.#read();
+    } catch (failure) {
+      throw late ? new Error("No frame came in time") : failure;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #read(): Promise<Record<string, unknown> | null> {
     const buffer = new Uint8Array(65_536);
     while (!this.#text.includes("\n")) {
       const count = await this.#connection.read(buffer).catch((failure: unknown) => {
@@ -58,6 +76,10 @@ export class ControlLine implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#connection.close();
+    try {
+      this.#connection.close();
+    } catch (failure) {
+      if (!(failure instanceof Deno.errors.BadResource)) throw failure;
+    }
   }
 }

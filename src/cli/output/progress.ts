@@ -58,6 +58,11 @@ export class Progress {
         const what = scope === undefined ? "" : describeScope(scope);
         return this.#line("bad", "✗", `${what}: denied, ${event.reason}`);
       }
+      // A signal is answered by whoever caught it.
+      case "cancel_requested":
+        return event.by === "user" ? this.#line("bad", "!", "stopping: the task is cancelled") : "";
+      case "force_stop_requested":
+        return event.by === "user" ? this.#line("bad", "!", "killing what still runs") : "";
       case "verification_ended":
         return event.passed
           ? this.#line("good", "✓", "verification passed")

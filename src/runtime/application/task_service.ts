@@ -215,6 +215,11 @@ export class TaskService {
           detail: failure instanceof Error ? failure.message : String(failure),
         },
       );
+      // Whoever follows the task would wait for its end for ever: this wakes them.
+      services.updates.publish(attempt.plan.taskId, {
+        type: "status",
+        text: "The end of the task could not be recorded",
+      });
     }).finally(() => {
       this.#running = null;
       onTask(null);
