@@ -1,6 +1,4 @@
 import { formatId, type Id, type IdKind, type IdSource } from "../../src/core/ids.ts";
-import { randomIds } from "../../src/runtime/random_ids.ts";
-import { systemClock } from "../../src/runtime/system_clock.ts";
 
 /** Ids that count up: the same run gives the same ids. */
 export function countingIds(): IdSource {
@@ -17,7 +15,7 @@ export function countingIds(): IdSource {
   };
 }
 
-/** A new id of a kind, like no other of the test run. */
+/** Ids that no other call of this process or of another one makes. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
-  return randomIds(systemClock).next(kind);
+  return formatId(kind, 1, crypto.getRandomValues(new Uint8Array(16)));
 }

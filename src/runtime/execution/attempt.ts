@@ -179,17 +179,25 @@ export class Attempt {
 
 /**
  * The one cancel token of an attempt: checked before each dispatch, and who pulled it is kept. It
- * has two levels: cancelled, and beyond that forced.
+ * has two levels. `cancel` asks what runs to end and gives it its grace; `force` cuts the grace
+ * short. Force includes cancel.
  */
 export class CancelSignal {
-  readonly #controller = new AbortController();
-  readonly #force = new AbortController();
+  readonly #cancelled = new AbortController();
+  readonly #forced = new AbortController();
   #by: CancelledError["by"] | null = null;
 
+  /** Aborted by `cancel` and by `force`. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#cancelled.signal;
   }
 
+  /** Aborted by `force` alone. */
+  get forced(): AbortSignal {
+    return this.#forced.signal;
+  }
+
+  /** Who cancelled first; null while nobody has. */
   get by(): CancelledError["by"] | null {
     return this.#by;
   }
@@ -198,17 +206,12 @@ export class CancelSignal {
   cancel(by: CancelledError["by"]): void {
     if (this.#by !== null) return;
     this.#by = by;
-    this.#controller.abort();
+    this.#cancelled.abort();
   }
 
-  /** Aborted when what still runs is to be killed without its grace. */
-  get forced(): AbortSignal {
-    return this.#force.signal;
-  }
-
-  /** Cancels, if nobody did, and forces. Repeating it changes nothing. */
+  /** Cancels and ends by force what runs. Repeating it changes nothing. */
   force(by: CancelledError["by"]): void {
     this.cancel(by);
-    this.#force.abort();
+    this.#forced.abort();
   }
 }

@@ -1,5 +1,6 @@
 import { openStore } from "../../../src/runtime/storage/client.ts";
-import { draft, newId, value } from "./_fixture.ts";
+import { newId } from "../../support/ids.ts";
+import { draft, value } from "./_fixture.ts";
 
 /**
  * A process that appends batches without end and says after each acknowledgement up to where. Its

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import type { Digest } from "../../../src/core/digest.ts";
 import type { StorageError } from "../../../src/core/errors.ts";
+import type { Id } from "../../../src/core/ids.ts";
 import type { EventContext, EventDraft } from "../../../src/core/events/envelope.ts";
 import type { DomainEvent } from "../../../src/core/events/event.ts";
-import { formatId, type Id, type IdKind } from "../../../src/core/ids.ts";
 import type { Result } from "../../../src/core/result.ts";
 import type { OperationScope } from "../../../src/core/policy/scope.ts";
 import { openStore, type Store } from "../../../src/runtime/storage/client.ts";
 import type { StoreMode } from "../../../src/runtime/storage/protocol.ts";
-
-/** Ids that no other call of this process or of another one makes. */
-export function newId<K extends IdKind>(kind: K): Id<K> {
-  return formatId(kind, 1, crypto.getRandomValues(new Uint8Array(16)));
-}
+import { newId } from "../../support/ids.ts";
 
 export const NO_CONTEXT: EventContext = {
   sessionId: null,

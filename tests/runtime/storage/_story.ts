@@ -4,13 +4,13 @@ import type { ArtifactId, GrantId, OperationId } from "../../../src/core/ids.ts"
 import type { Grant } from "../../../src/core/policy/grant.ts";
 import { scopeKey } from "../../../src/core/policy/scope.ts";
 import { UNKNOWN_USAGE } from "../../../src/core/usage.ts";
+import { newId } from "../../support/ids.ts";
 import {
   authorizedOperation,
   COMMAND,
   DIGEST,
   intended,
   LIMITS,
-  newId,
   type StartedTask,
   startedTask,
 } from "./_fixture.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { DomainEvent, TaskResult } from "../../../src/core/events/event.ts";
 import { recordedEvent } from "../../../src/core/events/recorded.ts";
+import { newId } from "../../support/ids.ts";
 import {
   authorizedOperation,
   COMMAND,
@@ -9,7 +10,6 @@ import {
   drafts,
   failure,
   intended,
-  newId,
   opened,
   startedTask,
   temporaryStore,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { ArtifactId } from "../../../src/core/ids.ts";
 import { MAX_ARTIFACT_BYTES } from "../../../src/runtime/storage/artifacts.ts";
-import { drafts, failure, newId, opened, temporaryStore, value } from "./_fixture.ts";
+import { newId } from "../../support/ids.ts";
+import { drafts, failure, opened, temporaryStore, value } from "./_fixture.ts";
 
 const BYTES = new TextEncoder().encode("hello\n");
 const SHA256 = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { DomainEvent } from "../../../src/core/events/event.ts";
 import { openStore } from "../../../src/runtime/storage/client.ts";
-import { drafts, failure, newId, opened, startedTask, temporaryStore, value } from "./_fixture.ts";
+import { newId } from "../../support/ids.ts";
+import { drafts, failure, opened, startedTask, temporaryStore, value } from "./_fixture.ts";
 
 function session(title: string): DomainEvent {
   return { type: "session_created", sessionId: newId("session"), title };

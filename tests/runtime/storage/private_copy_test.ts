@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { copyDatabase } from "../../../src/runtime/storage/private_copy.ts";
-import { drafts, failure, newId, opened, temporaryStore, value } from "./_fixture.ts";
+import { newId } from "../../support/ids.ts";
+import { drafts, failure, opened, temporaryStore, value } from "./_fixture.ts";
 
 /** Runs the inspector so that permission bits bind it: a superuser gives up its exception. */
 async function inspect(directory: string, temporary: string): Promise<unknown> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { drafts, newId, opened, startedTask, temporaryStore, value } from "./_fixture.ts";
+import { newId } from "../../support/ids.ts";
+import { drafts, opened, startedTask, temporaryStore, value } from "./_fixture.ts";
 
 Deno.test("messages() keeps the newest that fit and says that older ones are cut", async () => {
   using place = temporaryStore();

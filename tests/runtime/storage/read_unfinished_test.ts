@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import type { DomainEvent } from "../../../src/core/events/event.ts";
+import { newId } from "../../support/ids.ts";
 import {
   authorizedOperation,
+  COMMAND,
   draft,
   drafts,
   intended,
-  newId,
   opened,
   startedTask,
   temporaryStore,
@@ -135,6 +136,10 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
       state: states[i],
       afterLoss: after[i],
       pid: i === 3 ? 4711 : null,
+      scope: COMMAND,
+      before: null,
+      after: null,
+      preImage: null,
     })),
     requests: [{
       id: requestId,

@@ -6,7 +6,8 @@ import {
   StoreConnection,
   type StoreWorker,
 } from "../../../src/runtime/storage/store_connection.ts";
-import { failure, newId } from "./_fixture.ts";
+import { newId } from "../../support/ids.ts";
+import { failure } from "./_fixture.ts";
 
 /** A worker that answers only what it is told to answer. */
 class SilentWorker extends EventTarget implements StoreWorker {

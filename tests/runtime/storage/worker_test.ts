@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { BATCH } from "./_appender.ts";
-import { drafts, newId, opened, temporaryStore, value } from "./_fixture.ts";
+import { newId } from "../../support/ids.ts";
+import { drafts, opened, temporaryStore, value } from "./_fixture.ts";
 
 const KILLS = 20;
 
