@@ -400,7 +400,7 @@ _fluzo; printf '%s\n' "\${COMPREPLY[@]}"`;
   };
   const bash = await fluzo.must("completions", "bash");
   assert.ok(complete(["fluzo", ""]).includes("doctor"));
-  assert.deepEqual(complete(["fluzo", "task", "s"]), ["show"]);
+  assert.deepEqual(complete(["fluzo", "task", "s"]), ["show", "say"]);
   assert.deepEqual(complete(["fluzo", "run", "--allow-"]), [
     "--allow-exec",
     "--allow-shell",
