@@ -1,6 +1,6 @@
 import type { Timers } from "../core/clock.ts";
-import type { FluzoError } from "../core/errors.ts";
-import type { TaskId } from "../core/ids.ts";
+import { type FluzoError, FluzoFailure } from "../core/errors.ts";
+import type { OperationId, TaskId } from "../core/ids.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { createRedactor } from "../core/text/redactor.ts";
@@ -14,10 +14,11 @@ import { UpdateHub } from "./application/update_hub.ts";
 import { ConsentStore } from "./consent/consent_store.ts";
 import { resolveCredential } from "./consent/credentials.ts";
 import { admissionLimits, findChatModel } from "./execution/model_plan.ts";
+import { LiveOutputs } from "./execution/live_output.ts";
 import { readStatus, readTracking } from "./git/repository.ts";
-import { restingJournal } from "./execution/task_journal.ts";
+import { restingJournal, type TaskJournal } from "./execution/task_journal.ts";
 import { ownJournal } from "./own_journal.ts";
-import { OwnedGroups } from "./processes/owned_groups.ts";
+import { OwnedProcesses } from "./processes/owned_processes.ts";
 import { ChatCompletionsAdapter } from "./providers/chat_completions/adapter.ts";
 import { ProviderGateway } from "./providers/gateway.ts";
 import { removeProxyVariables } from "./providers/proxy_environment.ts";
@@ -92,7 +93,8 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
     files,
     journal,
     updates: new UpdateHub(),
-    groups: new OwnedGroups(timers),
+    outputs: new LiveOutputs(timers),
+    processes: new OwnedProcesses({ clock, timers, adoption: options.adoption ?? "proven" }),
     redactor: createRedactor([...secrets.value.values()].filter((secret) => secret !== null)),
     secrets: secrets.value,
     firstLook: looking,
@@ -138,7 +140,11 @@ function runningHost(
   };
   const steering = new TaskSteering(services);
   const handlers = { tasks, answers: new TaskAnswers(services), steering };
-  const sources = { reader: store, queued: (taskId: TaskId) => steering.queued(taskId) };
+  const sources = {
+    reader: store,
+    queued: (taskId: TaskId) => steering.queued(taskId),
+    output: (operationId: OperationId) => world.outputs.read(operationId),
+  };
   const port: ApplicationPort = {
     execute: (command) => executeCommand(handlers, command),
     query: (query) => answerQuery(sources, query),
@@ -157,9 +163,7 @@ function runningHost(
         });
         await within(tasks.idle(), timers);
       }
-      await world.groups.endAll(
-        options.config.settings.tools.shell.termination_grace_seconds * 1000,
-      );
+      await endCommands(world, { resting: services.resting, defects });
       await store.close();
       files.close();
       ownership.release();
@@ -167,6 +171,26 @@ function runningHost(
     return closing;
   };
   return { port, shutdown, defects };
+}
+
+/** Ends what commands left, and writes down what became of it. */
+async function endCommands(
+  { processes, options }: HostWorld,
+  { resting, defects }: { readonly resting: TaskJournal; readonly defects: FluzoError[] },
+): Promise<void> {
+  const ended = await processes.endAll({
+    graceMs: options.config.settings.tools.shell.termination_grace_seconds * 1000,
+    force: new AbortController().signal,
+  });
+  if (ended.length === 0) return;
+  try {
+    await resting.append(
+      ended.map(({ operationId, left }) => ({ type: "processes_left", operationId, left })),
+    );
+  } catch (failure) {
+    if (!(failure instanceof FluzoFailure)) throw failure;
+    defects.push(failure.error);
+  }
 }
 
 async function checkConsent(options: HostOptions): Promise<FluzoError | null> {

@@ -5,6 +5,7 @@ import { err, ok, type Result } from "../core/result.ts";
 import { recordInterrupted } from "./application/recovery.ts";
 import type { readTracking } from "./git/repository.ts";
 import { randomIds } from "./random_ids.ts";
+import { systemTimers } from "./system_clock.ts";
 import { openStore, type Store } from "./storage/client.ts";
 import { judgeDataDirectory, prepareDataDirectory } from "./storage/data_directory.ts";
 import { WorkspaceOwnership } from "./workspace/ownership.ts";
@@ -48,7 +49,7 @@ export async function ownJournal(
     return store;
   }
   try {
-    await recordInterrupted(store.value, { clock, ids: randomIds(clock) });
+    await recordInterrupted(store.value, { clock, ids: randomIds(clock), timers: systemTimers });
   } catch (failure) {
     await store.value.close();
     ownership.value.release();

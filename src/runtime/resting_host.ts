@@ -73,7 +73,7 @@ export async function openRestingHost(
   return ok({
     // The switch gives each command its own reply; the compiler cannot see that through `T`.
     execute: execute as RestingHost["execute"],
-    query: (query) => answerQuery({ reader: store, queued: () => [] }, query),
+    query: (query) => answerQuery({ reader: store, queued: () => [], output: () => null }, query),
     [Symbol.asyncDispose]: async () => {
       await store.close();
       ownership.release();

@@ -4,7 +4,7 @@ import type { OperationDetail, TaskSummary } from "../../src/core/port/read_mode
 import { recordInterrupted } from "../../src/runtime/application/recovery.ts";
 import { randomIds } from "../../src/runtime/random_ids.ts";
 import { openStore, type Store } from "../../src/runtime/storage/client.ts";
-import { systemClock } from "../../src/runtime/system_clock.ts";
+import { systemClock, systemTimers } from "../../src/runtime/system_clock.ts";
 import { permissionFlags } from "../../src/cli/permissions.ts";
 import { TestFolder } from "../support/repository.ts";
 
@@ -107,7 +107,7 @@ for (const [name, operation] of [["an edit", EDIT], ["a command", COMMAND]] as c
 
       // The next owner writes it down; a second one finds nothing left to write.
       const owner = await open(folder, "write");
-      const services = { clock: systemClock, ids: randomIds(systemClock) };
+      const services = { clock: systemClock, ids: randomIds(systemClock), timers: systemTimers };
       await recordInterrupted(owner, services);
       const recorded = await look(owner);
       await recordInterrupted(owner, services);

@@ -30,7 +30,8 @@ export async function openInspection(flags: ParsedFlags): Promise<Result<Inspect
   const store: Result<Store, FluzoError> = await opening.opened;
   if (!store.ok) return store;
   return ok({
-    query: (query) => answerQuery({ reader: store.value, queued: () => [] }, query),
+    query: (query) =>
+      answerQuery({ reader: store.value, queued: () => [], output: () => null }, query),
     [Symbol.asyncDispose]: () => opening.close(),
   });
 }

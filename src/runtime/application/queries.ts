@@ -1,7 +1,7 @@
 import type { FluzoError } from "../../core/errors.ts";
 import type { Query, QueryReplies } from "../../core/port/application.ts";
 import type { OperationId, TaskId } from "../../core/ids.ts";
-import type { OperationDetail, QueuedMessage } from "../../core/port/read_models.ts";
+import type { OperationDetail, OutputTail, QueuedMessage } from "../../core/port/read_models.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { JournalReader } from "../storage/journal.ts";
 
@@ -16,6 +16,8 @@ export interface QuerySources {
   readonly reader: JournalReader;
   /** Messages that a task at work has not read yet; none where no task works. */
   queued(taskId: TaskId): readonly QueuedMessage[];
+  /** The newest output of an operation; null where none is kept. */
+  output(operationId: OperationId): OutputTail | null;
 }
 
 /** Answers queries. It never executes anything. */
@@ -28,7 +30,7 @@ export async function answerQuery<T extends Query["type"]>(
 }
 
 async function answer(
-  { reader, queued }: QuerySources,
+  { reader, queued, output }: QuerySources,
   query: Query,
 ): Promise<Result<QueryReplies[Query["type"]], FluzoError>> {
   switch (query.type) {
@@ -52,6 +54,12 @@ async function answer(
       return found.value === null
         ? err({ type: "not_found", what: "operation", id: query.operationId })
         : ok(found.value);
+    }
+    case "read_output": {
+      const found = output(query.operationId);
+      return found === null
+        ? err({ type: "not_found", what: "operation", id: query.operationId })
+        : ok(found);
     }
     case "list_approvals":
       return await waitingOperations(reader, query.taskId);

@@ -1,24 +1,34 @@
 import type { DomainEvent } from "../../core/events/event.ts";
 import { FluzoFailure } from "../../core/errors.ts";
 import type { IdSource } from "../../core/ids.ts";
-import type { Clock } from "../../core/clock.ts";
+import type { Clock, Timers } from "../../core/clock.ts";
+import { NONE_LEFT, sameLeft } from "../../core/left_processes.ts";
 import type { EventDraft } from "../../core/events/envelope.ts";
 import { UNKNOWN_USAGE } from "../../core/usage.ts";
+import { findSurvivors, type Survivors } from "../processes/survivors.ts";
 import type { JournalReader, JournalWriter, Unfinished } from "../storage/journal.ts";
 
 /**
  * Writes down what a process that is gone left unfinished: attempts become interrupted, begun
- * operations unknown, dispatched requests uncertain. Only the owner does this, before anything
+ * operations unknown, dispatched requests uncertain, processes that are still alive named. Only the owner does this, before anything
  * else; nothing is repeated and nothing is repaired.
  */
 export async function recordInterrupted(
   journal: JournalReader & JournalWriter,
-  { clock, ids }: { readonly clock: Clock; readonly ids: IdSource },
+  { clock, ids, timers }: {
+    readonly clock: Clock;
+    readonly ids: IdSource;
+    readonly timers: Timers;
+  },
 ): Promise<void> {
   while (true) {
     const found = await journal.unfinished();
     if (!found.ok) throw new FluzoFailure(found.error);
-    const events = interruptionEvents(found.value);
+    const survivors = await findSurvivors(found.value.processes, timers);
+    const events = [
+      ...interruptionEvents(found.value),
+      ...survivorEvents(found.value.processes, survivors),
+    ];
     if (events.length === 0) return;
     const drafts = events.map((event): EventDraft => ({
       id: ids.next("event"),
@@ -30,6 +40,17 @@ export async function recordInterrupted(
     if (!appended.ok) throw new FluzoFailure(appended.error);
     if (!found.value.more) return;
   }
+}
+
+/** The events that name processes which outlived their Fluzo, where that is news. */
+function survivorEvents(
+  recorded: Unfinished["processes"],
+  survivors: readonly Survivors[],
+): readonly DomainEvent[] {
+  return survivors.flatMap(({ operationId, left }) => {
+    const known = recorded.find(({ id }) => id === operationId)?.left ?? NONE_LEFT;
+    return sameLeft(known, left) ? [] : [{ type: "processes_left", operationId, left } as const];
+  });
 }
 
 /** The events that turn what is unfinished into what is known of it. */

@@ -27,6 +27,7 @@ import type { Redactor } from "../../core/text/redactor.ts";
 import type { SpanContext, Telemetry } from "../../core/telemetry/telemetry.ts";
 import { ApprovalDesk } from "./approval_desk.ts";
 import { Interventions } from "./interventions.ts";
+import type { LiveOutputs } from "./live_output.ts";
 import type { TaskJournal } from "./task_journal.ts";
 
 /** What is fixed for an attempt: the effective settings and what the user asked for. */
@@ -61,6 +62,7 @@ export interface AttemptServices {
   readonly writer: JournalWriter;
   readonly reader: JournalReader;
   readonly updates: UpdateHub;
+  readonly outputs: LiveOutputs;
   readonly gateway: ProviderGateway;
   readonly effects: ToolEffects;
   readonly redactor: Redactor;
@@ -177,15 +179,27 @@ export class Attempt {
   }
 }
 
-/** The one cancel token of an attempt: checked before each dispatch, and who pulled it is kept. */
+/**
+ * The one cancel token of an attempt: checked before each dispatch, and who pulled it is kept. It
+ * has two levels. `cancel` asks what runs to end and gives it its grace; `force` cuts the grace
+ * short. Force includes cancel.
+ */
 export class CancelSignal {
-  readonly #controller = new AbortController();
+  readonly #cancelled = new AbortController();
+  readonly #forced = new AbortController();
   #by: CancelledError["by"] | null = null;
 
+  /** Aborted by `cancel` and by `force`. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#cancelled.signal;
   }
 
+  /** Aborted by `force` alone. */
+  get forced(): AbortSignal {
+    return this.#forced.signal;
+  }
+
+  /** Who cancelled first; null while nobody has. */
   get by(): CancelledError["by"] | null {
     return this.#by;
   }
@@ -194,6 +208,12 @@ export class CancelSignal {
   cancel(by: CancelledError["by"]): void {
     if (this.#by !== null) return;
     this.#by = by;
-    this.#controller.abort();
+    this.#cancelled.abort();
+  }
+
+  /** Cancels and ends by force what runs. Repeating it changes nothing. */
+  force(by: CancelledError["by"]): void {
+    this.cancel(by);
+    this.#forced.abort();
   }
 }

@@ -1,5 +1,5 @@
 import { directoryEntries } from "./directory_entries.ts";
-import { LinuxError } from "./errno.ts";
+import { type ErrnoCode, LinuxError } from "./errno.ts";
 import { readSome } from "./files.ts";
 import { O_DIRECTORY, O_RDONLY } from "./open_flags.ts";
 import { AT_FDCWD, openat2, RESOLVE_NO_MAGICLINKS } from "./openat2.ts";
@@ -93,6 +93,9 @@ export function commandLine({ pid, name }: Pick<ProcessRow, "pid" | "name">): st
   return words === "" ? name : words;
 }
 
+/** Gone, gone between two calls, or another user's. */
+const ABSENT: ReadonlySet<ErrnoCode> = new Set(["ENOENT", "ESRCH", "EACCES", "EPERM"]);
+
 /** One buffer for all of them: each file is read and decoded in one go. */
 const scratch = new Uint8Array(MAX_ENVIRONMENT_BYTES);
 
@@ -108,7 +111,8 @@ function readKernelFile(path: string, maxBytes: number): string | null {
     }
     return new TextDecoder().decode(scratch.subarray(0, length));
   } catch (failure) {
-    if (failure instanceof LinuxError) return null;
+    // Anything else, such as no descriptor left, must never pass for a process that is gone.
+    if (failure instanceof LinuxError && ABSENT.has(failure.code)) return null;
     throw failure;
   }
 }

@@ -9,6 +9,7 @@ import type {
   SessionId,
   TaskId,
 } from "../../core/ids.ts";
+import type { LeftProcesses, ProcessIdentity } from "../../core/left_processes.ts";
 import type { OperationState } from "../../core/lifecycle/operation.ts";
 import type { RequestState } from "../../core/lifecycle/request.ts";
 import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
@@ -89,6 +90,13 @@ export interface Unfinished {
     readonly requestId: RequestId;
     /** The committed text, from the beginning without a gap. */
     readonly text: string;
+  }[];
+  /** Begun operations that may have processes: those of open attempts, and those with known ones. */
+  readonly processes: readonly {
+    readonly id: OperationId;
+    /** The first process; null when it was not recorded, or the operation has none. */
+    readonly first: ProcessIdentity | null;
+    readonly left: LeftProcesses;
   }[];
   /** Active grants: recovery ends them. */
   readonly grants: readonly { readonly id: GrantId; readonly taskId: TaskId }[];

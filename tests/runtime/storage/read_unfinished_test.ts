@@ -63,7 +63,13 @@ function midway() {
     ...running.events,
     intended(running.operationId),
     { type: "operation_dispatched", operationId: running.operationId },
-    { type: "process_started", operationId: running.operationId, pid: 4711 },
+    {
+      type: "process_started",
+      operationId: running.operationId,
+      pid: 4711,
+      startTicks: "99",
+      bootId: "boot",
+    },
   ];
   const operations = [requested, authorized.operationId, intent.operationId, running.operationId];
   return { ...task, events, requestId, messageId, grantId, operations };

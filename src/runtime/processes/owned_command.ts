@@ -1,0 +1,239 @@
+import type { Clock, Timers } from "../../core/clock.ts";
+import type { OperationId } from "../../core/ids.ts";
+import {
+  type LeftProcess,
+  type LeftProcesses,
+  MAX_NAMED_PROCESSES,
+  type ProcessIdentity,
+} from "../../core/left_processes.ts";
+import type { OwnedFd } from "../linux/owned_fd.ts";
+import { openProcess, reapProcess, signalProcess, SIGNALS } from "../linux/pidfd.ts";
+import { commandLine, type ProcessRow, readProcess, readVariable } from "../linux/process_table.ts";
+import { allEnded } from "./exits.ts";
+import { findFamily } from "./family.ts";
+import { readTable } from "./table.ts";
+
+/** Says in a child's environment which operation it belongs to: its descendants carry it on. */
+export const OPERATION_VARIABLE = "FLUZO_OPERATION";
+
+/** How long killed processes may take to be gone before they are named as left, in milliseconds. */
+const KILL_WAIT_MS = 2000;
+
+/** Processes that are waited for at a time: each takes a file descriptor. */
+const MAX_WAITED = 64;
+
+/** Looks in a row while processes vanish under the look: one may have left a child unseen. */
+const MAX_LOOKS = 8;
+
+/** When a running command is looked at first, and then how often, in milliseconds. */
+const FIRST_LOOK_MS = 250;
+const NEXT_LOOK_MS = 2000;
+
+/** What all commands of a host share. */
+export interface OwnedSurroundings {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** The number of this process. */
+  readonly self: number;
+  /** Whether a stray child of this process was adopted from the command. */
+  readonly strayed: (row: ProcessRow, command: OwnedCommand) => boolean;
+  /** Told once nothing of the command is left. */
+  readonly onGone: (command: OwnedCommand) => void;
+}
+
+/** How a command is ended. */
+export interface EndOptions {
+  /** Time between the request and the kill. */
+  readonly graceMs: number;
+  /** Ends the grace at once. */
+  readonly force: AbortSignal;
+}
+
+/**
+ * The processes of one command, from its start until none is left. They are identified by number
+ * and start time and signalled through handles, so that no number reaches a stranger; the group as
+ * a whole is signalled only while a process that is proven to belong holds its number.
+ */
+export class OwnedCommand {
+  readonly identity: ProcessIdentity;
+  readonly operationId: OperationId;
+  readonly #around: OwnedSurroundings;
+  #known: ReadonlyMap<number, string>;
+  #looking: Promise<readonly ProcessRow[]> = Promise.resolve([]);
+  #cancelSample: () => void = () => {};
+  #leaderRuns = true;
+  #gone = false;
+
+  constructor(
+    { identity, operationId }: {
+      readonly identity: ProcessIdentity;
+      readonly operationId: OperationId;
+    },
+    around: OwnedSurroundings,
+  ) {
+    this.identity = identity;
+    this.operationId = operationId;
+    this.#around = around;
+    this.#known = new Map([[identity.pid, identity.startTicks]]);
+    this.#sampleAfter(FIRST_LOOK_MS);
+  }
+
+  /** Whether a process was a member when the command was looked at last. */
+  knows({ pid, startTicks }: ProcessRow): boolean {
+    return this.#known.get(pid) === startTicks;
+  }
+
+  /** Ends the regular looks: the first process is gone, and with it what could start more. */
+  leaderEnded(): void {
+    this.#leaderRuns = false;
+    this.#cancelSample();
+  }
+
+  /** Takes the entries of adopted processes that have ended. Failing is harmless: a later look does. */
+  tidy(): void {
+    this.#look().catch(() => []);
+  }
+
+  /** Looks for what is alive, and names it. Nothing alive: the command is forgotten. */
+  async left(): Promise<LeftProcesses> {
+    const alive = await this.#look();
+    const { bootId } = this.identity;
+    return {
+      processes: alive.slice(0, MAX_NAMED_PROCESSES).map((row): LeftProcess => ({
+        pid: row.pid,
+        startTicks: row.startTicks,
+        bootId,
+        command: commandLine(row),
+      })),
+      more: Math.max(0, alive.length - MAX_NAMED_PROCESSES),
+    };
+  }
+
+  /**
+   * Asks all processes to end, kills after the grace what still runs, and says what is left then:
+   * seen, never assumed.
+   */
+  async end({ graceMs, force }: EndOptions): Promise<LeftProcesses> {
+    if (!await this.#press("SIGTERM", { withinMs: graceMs, force })) {
+      await this.#press("SIGKILL", { withinMs: KILL_WAIT_MS, force: NEVER });
+    }
+    return await this.left();
+  }
+
+  /** Signals what is alive and waits, until nothing is or the time is up. True when nothing is. */
+  async #press(
+    signal: "SIGTERM" | "SIGKILL",
+    { withinMs, force }: { readonly withinMs: number; readonly force: AbortSignal },
+  ): Promise<boolean> {
+    const { clock, timers } = this.#around;
+    const untilMs = clock.monotonicMs() + withinMs;
+    const asked = new Set<string>();
+    while (true) {
+      const alive = await this.#look();
+      if (alive.length === 0) return true;
+      const restMs = untilMs - clock.monotonicMs();
+      if (restMs <= 0 || force.aborted) return false;
+      // Asked once: many programs take a second request for impatience. Killed until it works.
+      const targets = alive.filter(({ pid, startTicks }) => !asked.has(`${pid} ${startTicks}`));
+      this.#signal(signal === "SIGTERM" ? targets : alive, signal);
+      for (const { pid, startTicks } of alive) asked.add(`${pid} ${startTicks}`);
+      const handles = alive.slice(0, MAX_WAITED).map(openVerified).filter((fd) => fd !== null);
+      try {
+        await allEnded(handles, { withinMs: restMs, force, timers });
+      } finally {
+        for (const handle of handles) handle.close();
+      }
+    }
+  }
+
+  #signal(targets: readonly ProcessRow[], signal: "SIGTERM" | "SIGKILL"): void {
+    const { pid: groupId } = this.identity;
+    const inGroup = targets.some(({ group }) => group === groupId);
+    // One call reaches every member, also one that is being forked right now.
+    if (inGroup) signalGroup(groupId, signal);
+    for (const row of targets) {
+      if (inGroup && row.group === groupId) continue;
+      using process = openVerified(row);
+      if (process === null) continue;
+      signalProcess(process, signal);
+      // A stopped process takes a request only once it goes on.
+      if (signal === "SIGTERM") signalProcess(process, "SIGCONT");
+    }
+    if (inGroup && signal === "SIGTERM") signalGroup(groupId, "SIGCONT");
+  }
+
+  /** Looks one after the other: two at once would take each other's ended children. */
+  #look(): Promise<readonly ProcessRow[]> {
+    const next = this.#looking.then(() => this.#lookUntilSure());
+    this.#looking = next.catch(() => []);
+    return next;
+  }
+
+  async #lookUntilSure(): Promise<readonly ProcessRow[]> {
+    if (this.#gone) return [];
+    for (let looks = 1;; looks++) {
+      const { alive, sure } = await this.#lookOnce();
+      if (alive.length === 0 && !sure && looks < MAX_LOOKS) continue;
+      if (alive.length === 0) {
+        this.#gone = true;
+        this.leaderEnded();
+        this.#around.onGone(this);
+      }
+      return alive;
+    }
+  }
+
+  async #lookOnce(): Promise<{ readonly alive: readonly ProcessRow[]; readonly sure: boolean }> {
+    const { timers, self, strayed } = this.#around;
+    const { rows, vanished } = await readTable(timers);
+    const family = findFamily(rows, {
+      self,
+      leader: this.identity,
+      known: this.#known,
+      marked: ({ pid }) => readVariable(pid, OPERATION_VARIABLE) === this.operationId,
+      strayed: (row) => strayed(row, this),
+    });
+    const alive = family.filter(({ state }) => state === "running");
+    this.#known = new Map(alive.map(({ pid, startTicks }) => [pid, startTicks]));
+    // Deno takes the status of the leader; the rest of our children were adopted.
+    for (const row of family) {
+      if (row.state === "running" || row.parent !== self) continue;
+      if (row.pid === this.identity.pid) continue;
+      using process = openVerified(row);
+      if (process !== null) reapProcess(process);
+    }
+    return { alive, sure: vanished === 0 };
+  }
+
+  #sampleAfter(delayMs: number): void {
+    this.#cancelSample = this.#around.timers.after(delayMs, () => {
+      // What a look cannot do now, the one at the end meets again and tells.
+      this.#look().catch(() => []).then(() => {
+        if (this.#leaderRuns) this.#sampleAfter(NEXT_LOOK_MS);
+      });
+    });
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+/** A handle of exactly this process; null when its number is another's by now. */
+function openVerified({ pid, startTicks }: ProcessRow): OwnedFd | null {
+  const process = openProcess(pid);
+  if (process === null) return null;
+  // The handle pins whoever has the number; who that is, is read after it was taken.
+  if (readProcess(pid)?.startTicks === startTicks) return process;
+  process.close();
+  return null;
+}
+
+/** Signals a whole group. That it is empty by now, or has a member of another user, is seen later. */
+function signalGroup(groupId: number, signal: keyof typeof SIGNALS): void {
+  try {
+    Deno.kill(-groupId, signal);
+  } catch (failure) {
+    if (failure instanceof Deno.errors.NotFound) return;
+    if (failure instanceof Deno.errors.PermissionDenied) return;
+    throw failure;
+  }
+}
