@@ -63,9 +63,8 @@ export function commandRunner(options: {
 /** The real path of a folder, when it is beneath the root; null otherwise. */
 async function folderInside(root: string, cwd: string): Promise<string | null> {
   if (cwd.startsWith("/") || cwd.split("/").includes("..")) return null;
-  if (cwd === ".") return root;
   try {
-    const real = await Deno.realPath(`${root}/${cwd}`);
+    const real = await Deno.realPath(cwd === "." ? root : `${root}/${cwd}`);
     return real === root || real.startsWith(`${root}/`) ? real : null;
   } catch (failure) {
     if (failure instanceof Deno.errors.NotFound || failure instanceof Deno.errors.NotADirectory) {

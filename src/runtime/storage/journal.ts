@@ -73,7 +73,6 @@ export interface Unfinished {
     readonly state: OperationState;
     /** What it is once its owner is gone (`operationAfterLoss`). */
     readonly afterLoss: OperationState;
-    readonly pid: number | null;
   }[];
   readonly requests: readonly {
     readonly id: RequestId;

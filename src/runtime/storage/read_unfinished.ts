@@ -18,7 +18,7 @@ const TASKS = `SELECT t.id, t.session_id, t.state, t.reason FROM tasks t
   ORDER BY t.created_sequence LIMIT ?`;
 const ATTEMPTS = `SELECT id, task_id, trace_id, instance_id FROM attempts
   WHERE state = 'open' ORDER BY started_sequence LIMIT ?`;
-const OPERATIONS = `SELECT id, task_id, attempt_id, tool, state, pid FROM operations
+const OPERATIONS = `SELECT id, task_id, attempt_id, tool, state FROM operations
   WHERE state IN ('requested', 'authorized', 'intent_committed', 'dispatched')
   ORDER BY requested_sequence LIMIT ?`;
 const REQUESTS = `SELECT id, task_id, attempt_id, capacity_id, pool, state FROM provider_requests
@@ -64,7 +64,6 @@ export function readUnfinished(statements: Statements): Unfinished {
       tool: row.text("tool"),
       state,
       afterLoss: operationAfterLoss(state),
-      pid: row.integerOrNull("pid"),
     } satisfies Unfinished["operations"][number];
   });
   const requests = list(REQUESTS).map((row) => ({
