@@ -1,7 +1,7 @@
 /**
  * A Fluzo that kills itself at a boundary of the journal. Arguments: workspace root, private folder
- * for the user's files, boundary, which operation (0, 1, ...). Prints one line for each batch the
- * store acknowledged, before anything else happens.
+ * for the user's files, boundary, which operation (0, 1, ...), the script of the command. Prints one
+ * line for each batch the store acknowledged, before anything else happens.
  */
 import type { DomainEvent } from "../../src/core/events/event.ts";
 import { loadConfig } from "../../src/runtime/config/load.ts";
@@ -13,13 +13,16 @@ import { systemClock } from "../../src/runtime/system_clock.ts";
 import { workspaceIdentity } from "../../src/runtime/workspace/identity.ts";
 import { ScriptedAdapter, type ScriptedTurn } from "./scripted_adapter.ts";
 
-const [root = "", home = "", boundary = "", operation = "0"] = Deno.args;
+const [root = "", home = "", boundary = "", operation = "0", shell = "echo ran >> ran.txt"] =
+  Deno.args;
 
 /** The event whose append each boundary is about, and on which side of it the process dies. */
 const BOUNDARIES: Readonly<Record<string, readonly [DomainEvent["type"], "before" | "after"]>> = {
   before_intent: ["operation_intended", "before"],
   after_intent: ["operation_intended", "after"],
   after_dispatch: ["operation_dispatched", "after"],
+  before_process: ["process_started", "before"],
+  after_process: ["process_started", "after"],
   after_effect: ["operation_finished", "before"],
   after_result: ["operation_finished", "after"],
 };
@@ -27,7 +30,7 @@ const BOUNDARIES: Readonly<Record<string, readonly [DomainEvent["type"], "before
 const SCRIPT: readonly ScriptedTurn[] = [
   { calls: [{ name: "read", arguments: { path: "a.txt" } }] },
   { calls: [{ name: "edit", arguments: { path: "a.txt", old_text: "one", new_text: "two" } }] },
-  { calls: [{ name: "shell", arguments: { script: "echo ran >> ran.txt" } }] },
+  { calls: [{ name: "shell", arguments: { script: shell } }] },
   { text: "done" },
 ];
 
@@ -86,7 +89,7 @@ const started = await host.value.port.execute({
   goal: "crash",
   sessionId: null,
   model: null,
-  grants: [{ type: "shell", script: "echo ran >> ran.txt" }],
+  grants: [{ type: "shell", script: shell }],
   onAsk: "block",
   verification: null,
   yolo: false,

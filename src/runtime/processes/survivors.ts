@@ -34,6 +34,7 @@ export async function findSurvivors(
   recorded: readonly RecordedProcesses[],
   timers: Timers,
 ): Promise<readonly Survivors[]> {
+  if (recorded.length === 0) return [];
   const boot = bootId();
   // Of another boot nothing can be alive; one that was not written down may be of this one.
   const possible = recorded.filter(({ first, left }) =>
