@@ -1,3 +1,5 @@
+import type { OperationId } from "./ids.ts";
+
 /** What tells a process apart from every other one, also from a later one with the same number. */
 export interface ProcessIdentity {
   readonly pid: number;
@@ -17,6 +19,12 @@ export interface LeftProcess extends ProcessIdentity {
 export interface LeftProcesses {
   readonly processes: readonly LeftProcess[];
   readonly more: number;
+}
+
+/** What is alive of an operation. */
+export interface OperationLeft {
+  readonly operationId: OperationId;
+  readonly left: LeftProcesses;
 }
 
 /** Processes that are named one by one: what a person can go through. */
@@ -41,6 +49,17 @@ export function describeProcess({ pid, command }: LeftProcess): string {
     ? command
     : `${command.slice(0, MAX_COMMAND_UNITS)}...`;
   return `process ${pid} (${short})`;
+}
+
+/** The same list with the words of each process redacted: a command line may hold a secret. */
+export function redactLeft(
+  { processes, more }: LeftProcesses,
+  redact: (text: string) => string,
+): LeftProcesses {
+  return {
+    processes: processes.map((process) => ({ ...process, command: redact(process.command) })),
+    more,
+  };
 }
 
 /** Whether two lists name the same processes, in whatever order. */

@@ -1,6 +1,7 @@
 import type { Timers } from "../core/clock.ts";
 import { type FluzoError, FluzoFailure } from "../core/errors.ts";
 import type { OperationId, TaskId } from "../core/ids.ts";
+import { redactLeft } from "../core/left_processes.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { createRedactor } from "../core/text/redactor.ts";
@@ -41,7 +42,10 @@ const SHUTDOWN_WAIT_MS = 10_000;
 /** A runtime on one workspace, of which it is the one owner. */
 export interface Host {
   readonly port: ApplicationPort;
-  /** Cancels what runs, ends owned processes, and lets the workspace go. Idempotent. */
+  /**
+   * Cancels what runs, ends owned processes, and lets the workspace go. Asked again, or for a task
+   * that was cancelled before, it ends by force what has not ended yet.
+   */
   shutdown(by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP"): Promise<void>;
   /** Errors that could not be recorded in the journal. */
   readonly defects: readonly FluzoError[];
@@ -151,7 +155,12 @@ function runningHost(
     subscribe: (taskId) => world.updates.subscribe(taskId),
   };
   let closing: Promise<void> | null = null;
+  const impatient = new AbortController();
   const shutdown: Host["shutdown"] = (by) => {
+    // Whoever asks again waits no longer for what was asked to end.
+    const attempt = tasks.current === null ? null : tasks.attemptOf(tasks.current);
+    if (attempt !== null && attempt.cancel.by !== null) attempt.cancel.force(by);
+    if (closing !== null) impatient.abort();
     closing ??= (async () => {
       const running = tasks.current;
       if (running !== null) {
@@ -163,7 +172,11 @@ function runningHost(
         });
         await within(tasks.idle(), timers);
       }
-      await endCommands(world, { resting: services.resting, defects });
+      await endCommands(world, {
+        resting: services.resting,
+        defects,
+        force: impatient.signal,
+      });
       await store.close();
       files.close();
       ownership.release();
@@ -175,17 +188,25 @@ function runningHost(
 
 /** Ends what commands left, and writes down what became of it. */
 async function endCommands(
-  { processes, options }: HostWorld,
-  { resting, defects }: { readonly resting: TaskJournal; readonly defects: FluzoError[] },
+  { processes, options, redactor }: HostWorld,
+  { resting, defects, force }: {
+    readonly resting: TaskJournal;
+    readonly defects: FluzoError[];
+    readonly force: AbortSignal;
+  },
 ): Promise<void> {
   const ended = await processes.endAll({
     graceMs: options.config.settings.tools.shell.termination_grace_seconds * 1000,
-    force: new AbortController().signal,
+    force,
   });
   if (ended.length === 0) return;
   try {
     await resting.append(
-      ended.map(({ operationId, left }) => ({ type: "processes_left", operationId, left })),
+      ended.map(({ operationId, left }) => ({
+        type: "processes_left",
+        operationId,
+        left: redactLeft(left, redactor.redact),
+      })),
     );
   } catch (failure) {
     if (!(failure instanceof FluzoFailure)) throw failure;

@@ -2,10 +2,10 @@ import type { DomainEvent } from "../../core/events/event.ts";
 import { FluzoFailure } from "../../core/errors.ts";
 import type { IdSource } from "../../core/ids.ts";
 import type { Clock, Timers } from "../../core/clock.ts";
-import { NONE_LEFT, sameLeft } from "../../core/left_processes.ts";
+import { NONE_LEFT, type OperationLeft, sameLeft } from "../../core/left_processes.ts";
 import type { EventDraft } from "../../core/events/envelope.ts";
 import { UNKNOWN_USAGE } from "../../core/usage.ts";
-import { findSurvivors, type Survivors } from "../processes/survivors.ts";
+import { findSurvivors } from "../processes/survivors.ts";
 import type { JournalReader, JournalWriter, Unfinished } from "../storage/journal.ts";
 
 /**
@@ -45,7 +45,7 @@ export async function recordInterrupted(
 /** The events that name processes which outlived their Fluzo, where that is news. */
 function survivorEvents(
   recorded: Unfinished["processes"],
-  survivors: readonly Survivors[],
+  survivors: readonly OperationLeft[],
 ): readonly DomainEvent[] {
   return survivors.flatMap(({ operationId, left }) => {
     const known = recorded.find(({ id }) => id === operationId)?.left ?? NONE_LEFT;

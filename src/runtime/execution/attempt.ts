@@ -106,6 +106,8 @@ export class Attempt {
   /** Paths that Fluzo's own file tools changed, with what was there before. */
   readonly firstVersions = new Map<string, FirstVersion>();
   readonly uncertainties: string[] = [];
+  /** Operations that were over while processes of theirs still ran. */
+  readonly leftBy = new Set<OperationId>();
   /** The operation that is being performed, until its outcome is recorded. */
   inFlight: { readonly operationId: OperationId; readonly callId: string } | null = null;
   /** Moved on by every wait for the user: what is behind it was active. */

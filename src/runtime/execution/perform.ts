@@ -2,7 +2,7 @@ import { availableInput } from "../../core/budget/estimate.ts";
 import { FluzoFailure } from "../../core/errors.ts";
 import type { Artifact, DomainEvent } from "../../core/events/event.ts";
 import type { ArtifactId, OperationId } from "../../core/ids.ts";
-import { describeLeft, type LeftProcesses } from "../../core/left_processes.ts";
+import { describeLeft, redactLeft } from "../../core/left_processes.ts";
 import type { SpanContext } from "../../core/telemetry/telemetry.ts";
 import { ERROR_TYPE, FLUZO, GEN_AI, METRICS } from "../../core/telemetry/names.ts";
 import { Sanitizer } from "../../core/text/sanitizer.ts";
@@ -90,10 +90,11 @@ export async function performJournaled(
     artifacts: capture === null ? [] : [capture.id],
     exitCode: report.exitCode,
   });
-  const left = redactLeft(attempt, report.left);
+  const left = redactLeft(report.left, services.redactor.redact);
   const words = describeLeft(left);
   if (words !== null) {
     after.push({ type: "processes_left", operationId, left });
+    attempt.leftBy.add(operationId);
     attempt.uncertainties.push(`When operation ${operationId} was over, it left ${words}`);
   }
   return { report, after };
@@ -139,17 +140,6 @@ async function performWatched(
 function endLive(live: LiveOutput | null, rest: string): void {
   live?.push(rest);
   live?.end();
-}
-
-/** The words of a process may hold a secret that the command was given. */
-function redactLeft({ services }: Attempt, { processes, more }: LeftProcesses): LeftProcesses {
-  return {
-    processes: processes.map((process) => ({
-      ...process,
-      command: services.redactor.redact(process.command),
-    })),
-    more,
-  };
 }
 
 /** Keeps the bytes a change would lose, before the intent names them. */

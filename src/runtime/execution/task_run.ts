@@ -1,6 +1,7 @@
 import type { FluzoError } from "../../core/errors.ts";
 import { FluzoFailure } from "../../core/errors.ts";
 import type { DomainEvent, TaskResult } from "../../core/events/event.ts";
+import { redactLeft } from "../../core/left_processes.ts";
 import type { AttemptOutcome } from "../../core/lifecycle/attempt.ts";
 import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
 import { formatCommand } from "../../core/policy/command_scope.ts";
@@ -193,7 +194,11 @@ async function conclude(
     answer: run.answer,
     verification: run.verification,
   }, effects);
-  const events: DomainEvent[] = [...built.events, ...answersToUnrun(attempt, ending)];
+  const events: DomainEvent[] = [
+    ...built.events,
+    ...answersToUnrun(attempt, ending),
+    ...await endLeft(attempt, ending),
+  ];
   for (const step of stepsTo(ending, attempt.taskState)) {
     events.push({ type: "task_moved", taskId: plan.taskId, ...step });
   }
@@ -226,6 +231,20 @@ async function conclude(
     context: attempt.span,
   });
   return built.result;
+}
+
+/** A cancelled task leaves nothing behind that Fluzo could end: what it cannot end is named. */
+async function endLeft(
+  { leftBy, services, cancel }: Attempt,
+  ending: Ending,
+): Promise<readonly DomainEvent[]> {
+  if (ending.type !== "cancelled" || leftBy.size === 0) return [];
+  const ended = await services.effects.commands.endLeft(leftBy, cancel.forced);
+  return ended.map(({ operationId, left }) => ({
+    type: "processes_left",
+    operationId,
+    left: redactLeft(left, services.redactor.redact),
+  }));
 }
 
 /**

@@ -34,6 +34,7 @@ export function commandRunner(options: {
   };
   return {
     resolve,
+    endLeft: (operations, force) => processes.end(operations, { graceMs, force }),
     run: async (request, controls) => {
       const [executable = "", ...args] = request.argv;
       const found = await resolve(executable, request.cwd);

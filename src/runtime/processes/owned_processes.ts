@@ -1,7 +1,7 @@
 import type { Clock, Timers } from "../../core/clock.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { OperationId } from "../../core/ids.ts";
-import type { LeftProcesses, ProcessIdentity } from "../../core/left_processes.ts";
+import type { LeftProcesses, OperationLeft, ProcessIdentity } from "../../core/left_processes.ts";
 import { adoptOrphans } from "../linux/pidfd.ts";
 import { bootId, processStartTicks } from "../linux/process_identity.ts";
 import { type ProcessRow, readProcess } from "../linux/process_table.ts";
@@ -13,12 +13,6 @@ import { type EndOptions, OwnedCommand, type OwnedSurroundings } from "./owned_c
  * the program around this runtime may start its own, so a session, a parent or the marker must tell.
  */
 export type Adoption = "all" | "proven";
-
-/** What is alive of a command. */
-export interface CommandLeft {
-  readonly operationId: OperationId;
-  readonly left: LeftProcesses;
-}
 
 /**
  * The commands this process started whose processes have not all been seen to end. As long as there
@@ -86,22 +80,22 @@ export class OwnedProcesses {
   }
 
   /** What is alive now, by operation. */
-  async list(): Promise<readonly CommandLeft[]> {
-    return await this.#each((command) => command.left());
+  async list(): Promise<readonly OperationLeft[]> {
+    return await each([...this.#commands], (command) => command.left());
+  }
+
+  /** Ends what is left of these operations at once. Tells of those that had not ended before. */
+  async end(
+    operations: ReadonlySet<OperationId>,
+    options: EndOptions,
+  ): Promise<readonly OperationLeft[]> {
+    const commands = [...this.#commands].filter(({ operationId }) => operations.has(operationId));
+    return await each(commands, (command) => command.end(options));
   }
 
   /** Ends every command at once. */
-  async endAll(options: EndOptions): Promise<readonly CommandLeft[]> {
-    return await this.#each((command) => command.end(options));
-  }
-
-  async #each(
-    work: (command: OwnedCommand) => Promise<LeftProcesses>,
-  ): Promise<readonly CommandLeft[]> {
-    return await Promise.all([...this.#commands].map(async (command) => ({
-      operationId: command.operationId,
-      left: await work(command),
-    })));
+  async endAll(options: EndOptions): Promise<readonly OperationLeft[]> {
+    return await each([...this.#commands], (command) => command.end(options));
   }
 
   #forget(command: OwnedCommand): void {
@@ -117,4 +111,14 @@ export class OwnedProcesses {
       other === command || !other.knows(row) && other.identity.pid !== row.session
     );
   }
+}
+
+async function each(
+  commands: readonly OwnedCommand[],
+  work: (command: OwnedCommand) => Promise<LeftProcesses>,
+): Promise<readonly OperationLeft[]> {
+  return await Promise.all(commands.map(async (command) => ({
+    operationId: command.operationId,
+    left: await work(command),
+  })));
 }

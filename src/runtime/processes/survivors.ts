@@ -4,6 +4,7 @@ import {
   type LeftProcesses,
   MAX_NAMED_PROCESSES,
   NONE_LEFT,
+  type OperationLeft,
   type ProcessIdentity,
 } from "../../core/left_processes.ts";
 import type { Timers } from "../../core/clock.ts";
@@ -19,12 +20,6 @@ export interface RecordedProcesses {
   readonly left: LeftProcesses;
 }
 
-/** What is alive of an operation. */
-export interface Survivors {
-  readonly operationId: OperationId;
-  readonly left: LeftProcesses;
-}
-
 /**
  * Looks which processes of operations are still alive although Fluzo began anew: those with a
  * recorded number whose start and boot are the same, and those that carry the operation in their
@@ -33,7 +28,7 @@ export interface Survivors {
 export async function findSurvivors(
   recorded: readonly RecordedProcesses[],
   timers: Timers,
-): Promise<readonly Survivors[]> {
+): Promise<readonly OperationLeft[]> {
   if (recorded.length === 0) return [];
   const boot = bootId();
   // Of another boot nothing can be alive; one that was not written down may be of this one.

@@ -1,7 +1,7 @@
 import type { GitError, ProcessError } from "../../core/errors.ts";
 import type { Digest } from "../../core/digest.ts";
 import type { OperationId } from "../../core/ids.ts";
-import type { ProcessIdentity } from "../../core/left_processes.ts";
+import type { OperationLeft, ProcessIdentity } from "../../core/left_processes.ts";
 import type { OperationScope } from "../../core/policy/scope.ts";
 import type { Result } from "../../core/result.ts";
 import type { ProcessOutcome } from "../processes/run_process.ts";
@@ -80,6 +80,11 @@ export interface CommandRunner {
     request: CommandRequest,
     controls: PerformControls,
   ): Promise<Result<ProcessOutcome, ProcessError>>;
+  /** Ends what operations left running; tells of those that had not ended by themselves. */
+  endLeft(
+    operations: ReadonlySet<OperationId>,
+    force: AbortSignal,
+  ): Promise<readonly OperationLeft[]>;
 }
 
 export interface GitInspection {
