@@ -172,14 +172,17 @@ function runningHost(
         });
         await within(tasks.idle(), timers);
       }
-      await endCommands(world, {
-        resting: services.resting,
-        defects,
-        force: impatient.signal,
-      });
-      await store.close();
-      files.close();
-      ownership.release();
+      try {
+        await endCommands(world, {
+          resting: services.resting,
+          defects,
+          force: impatient.signal,
+        });
+      } finally {
+        await store.close();
+        files.close();
+        ownership.release();
+      }
     })();
     return closing;
   };

@@ -2,6 +2,7 @@ import type { Clock, Timers } from "../../core/clock.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { OperationId } from "../../core/ids.ts";
 import type { LeftProcesses, OperationLeft, ProcessIdentity } from "../../core/left_processes.ts";
+import { libc } from "../linux/libc.ts";
 import { adoptOrphans } from "../linux/pidfd.ts";
 import { bootId, processStartTicks } from "../linux/process_identity.ts";
 import { type ProcessRow, readProcess } from "../linux/process_table.ts";
@@ -40,6 +41,17 @@ export class OwnedProcesses {
       strayed: (row, command) => adoption === "all" && this.#isStray(row, command),
       onGone: (command) => this.#forget(command),
     };
+  }
+
+  /** Why processes cannot be owned here, for example without the C library; null when they can. */
+  unable(): string | null {
+    try {
+      libc();
+      return null;
+    } catch (failure) {
+      if (failure instanceof Deno.errors.NotSupported) return failure.message;
+      throw failure;
+    }
   }
 
   /**

@@ -79,6 +79,8 @@ export async function runProcess(
 ): Promise<Result<ProcessOutcome, ProcessError>> {
   const { timers, clock } = options;
   const startMs = clock.monotonicMs();
+  const unable = options.processes.unable();
+  if (unable !== null) return refused(request, { reason: "spawn_failed", detail: unable });
   const started = options.processes.start(request.operationId, () => spawn(request));
   if (!started.ok) return started;
   const { child, command } = started.value;
@@ -106,8 +108,8 @@ export async function runProcess(
 }
 
 function spawn(request: ProcessRequest): Result<Deno.ChildProcess, ProcessError> {
-  const refused = (reason: ProcessError["reason"], detail: string) =>
-    err({ type: "process", reason, executable: request.executable, detail } as const);
+  const refuse = (reason: ProcessError["reason"], detail: string) =>
+    refused(request, { reason, detail });
   try {
     return ok(
       new Deno.Command(request.executable, {
@@ -122,16 +124,23 @@ function spawn(request: ProcessRequest): Result<Deno.ChildProcess, ProcessError>
       }).spawn(),
     );
   } catch (failure) {
-    if (failure instanceof Deno.errors.NotCapable) return refused("run_permission", "");
+    if (failure instanceof Deno.errors.NotCapable) return refuse("run_permission", "");
     if (failure instanceof Deno.errors.NotFound) {
-      return refused("executable_not_found", "the program, its interpreter or the folder is gone");
+      return refuse("executable_not_found", "the program, its interpreter or the folder is gone");
     }
-    if (failure instanceof Deno.errors.PermissionDenied) return refused("not_executable", "");
+    if (failure instanceof Deno.errors.PermissionDenied) return refuse("not_executable", "");
     if (failure instanceof TypeError) {
-      return refused("invalid_environment", "a NUL character cannot be passed on");
+      return refuse("invalid_environment", "a NUL character cannot be passed on");
     }
-    return refused("spawn_failed", failure instanceof Error ? failure.message : String(failure));
+    return refuse("spawn_failed", failure instanceof Error ? failure.message : String(failure));
   }
+}
+
+function refused(
+  { executable }: ProcessRequest,
+  { reason, detail }: Pick<ProcessError, "reason" | "detail">,
+): Result<never, ProcessError> {
+  return err({ type: "process", reason, executable, detail });
 }
 
 /** Reads one stream to its end, keeps what fits and passes on text. */

@@ -2,7 +2,7 @@ import type { Timers } from "../../core/clock.ts";
 import { processIds, type ProcessRow, readProcess } from "../linux/process_table.ts";
 
 /** Lines read in one go: about 4 ms, a quarter of a frame. */
-const ROWS_AT_ONCE = 64;
+const ROWS_AT_ONCE = 256;
 
 /** The processes of this machine, with what makes the table uncertain. */
 export interface ProcessTable {

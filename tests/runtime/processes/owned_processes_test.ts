@@ -46,3 +46,18 @@ testWith("setsid", "OwnedProcesses leaves the status of other children to Deno",
   const seen = await adopt("(setsid sleep 0.6 &); exit 7");
   assert.deepEqual(seen, { left: ["sleep 0.6"], ...ENDED, exit: { type: "code", code: 7 } });
 });
+
+Deno.test("without the C library no command is started, and the error says why", async () => {
+  const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--quiet",
+      ...permissionFlags().filter((flag) => !flag.startsWith("--allow-ffi")),
+      "tests/support/adoption_main.ts",
+      "echo ran",
+    ],
+    stdin: "null",
+  }).output();
+  assert.ok(!success && stdout.length === 0);
+  assert.match(new TextDecoder().decode(stderr), /spawn_failed.*Cannot open the C library/);
+});
