@@ -2,6 +2,8 @@ import { directoryEntries } from "./directory_entries.ts";
 import { type ErrnoCode, LinuxError } from "./errno.ts";
 import { readSome } from "./files.ts";
 import { O_DIRECTORY, O_RDONLY } from "./open_flags.ts";
+import type { OwnedFd } from "./owned_fd.ts";
+import { openProcess } from "./pidfd.ts";
 import { AT_FDCWD, openat2, RESOLVE_NO_MAGICLINKS } from "./openat2.ts";
 
 /**
@@ -51,6 +53,18 @@ export function processIds(): readonly number[] {
 export function readProcess(pid: number): ProcessRow | null {
   const text = readKernelFile(`/proc/${pid}/stat`, MAX_STAT_BYTES);
   return text === null ? null : parseStat(text);
+}
+
+/** A handle of exactly this process; null when it is gone, also if its number is another's by now. */
+export function openExactly(
+  { pid, startTicks }: Pick<ProcessRow, "pid" | "startTicks">,
+): OwnedFd | null {
+  const process = openProcess(pid);
+  if (process === null) return null;
+  // The handle pins whoever has the number; who that is, is read after it was taken.
+  if (readProcess(pid)?.startTicks === startTicks) return process;
+  process.close();
+  return null;
 }
 
 /** Reads `/proc/PID/stat`. The name stands in parentheses and may hold anything, also `)`. */

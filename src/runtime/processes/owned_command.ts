@@ -6,9 +6,8 @@ import {
   MAX_NAMED_PROCESSES,
   type ProcessIdentity,
 } from "../../core/left_processes.ts";
-import type { OwnedFd } from "../linux/owned_fd.ts";
-import { openProcess, reapProcess, signalProcess, SIGNALS } from "../linux/pidfd.ts";
-import { commandLine, type ProcessRow, readProcess, readVariable } from "../linux/process_table.ts";
+import { reapProcess, signalProcess, SIGNALS } from "../linux/pidfd.ts";
+import { commandLine, openExactly, type ProcessRow, readVariable } from "../linux/process_table.ts";
 import { allEnded } from "./exits.ts";
 import { findFamily } from "./family.ts";
 import { readTable } from "./table.ts";
@@ -137,7 +136,7 @@ export class OwnedCommand {
       const targets = alive.filter(({ pid, startTicks }) => !asked.has(`${pid} ${startTicks}`));
       this.#signal(signal === "SIGTERM" ? targets : alive, signal);
       for (const { pid, startTicks } of alive) asked.add(`${pid} ${startTicks}`);
-      const handles = alive.slice(0, MAX_WAITED).map(openVerified).filter((fd) => fd !== null);
+      const handles = alive.slice(0, MAX_WAITED).map(openExactly).filter((fd) => fd !== null);
       try {
         await allEnded(handles, { withinMs: restMs, force, timers });
       } finally {
@@ -153,7 +152,7 @@ export class OwnedCommand {
     if (inGroup) signalGroup(groupId, signal);
     for (const row of targets) {
       if (inGroup && row.group === groupId) continue;
-      using process = openVerified(row);
+      using process = openExactly(row);
       if (process === null) continue;
       signalProcess(process, signal);
       // A stopped process takes a request only once it goes on.
@@ -199,7 +198,7 @@ export class OwnedCommand {
     for (const row of family) {
       if (row.state === "running" || row.parent !== self) continue;
       if (row.pid === this.identity.pid) continue;
-      using process = openVerified(row);
+      using process = openExactly(row);
       if (process !== null) reapProcess(process);
     }
     return { alive, sure: vanished === 0 };
@@ -216,16 +215,6 @@ export class OwnedCommand {
 }
 
 const NEVER = new AbortController().signal;
-
-/** A handle of exactly this process; null when its number is another's by now. */
-function openVerified({ pid, startTicks }: ProcessRow): OwnedFd | null {
-  const process = openProcess(pid);
-  if (process === null) return null;
-  // The handle pins whoever has the number; who that is, is read after it was taken.
-  if (readProcess(pid)?.startTicks === startTicks) return process;
-  process.close();
-  return null;
-}
 
 /** Signals a whole group. That it is empty by now, or has a member of another user, is seen later. */
 function signalGroup(groupId: number, signal: keyof typeof SIGNALS): void {

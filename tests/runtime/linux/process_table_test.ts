@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   commandLine,
+  openExactly,
   parseStat,
   processIds,
   readProcess,
@@ -54,6 +55,21 @@ Deno.test("the process table has this process and its child, with words and envi
   assert.equal(readProcess(child.pid), null);
   assert.equal(readVariable(child.pid, "MARK"), null);
   assert.equal(commandLine({ pid: child.pid, name: "sleep" }), "sleep");
+});
+
+Deno.test("openExactly() takes no process that began at another time", async () => {
+  const child = new Deno.Command("/bin/sleep", { args: ["60"] }).spawn();
+  const { pid } = child;
+  try {
+    const startTicks = readProcess(pid)?.startTicks ?? "";
+    using exact = openExactly({ pid, startTicks });
+    assert.ok(exact !== null);
+    assert.equal(openExactly({ pid, startTicks: String(Number(startTicks) - 1) }), null);
+  } finally {
+    child.kill("SIGKILL");
+    await child.status;
+  }
+  assert.equal(openExactly({ pid, startTicks: "1" }), null);
 });
 
 Deno.test("readVariable() finds a variable behind more than a page of others", async () => {

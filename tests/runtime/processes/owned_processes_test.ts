@@ -19,7 +19,13 @@ async function adopt(script: string, timeoutMs = 5000): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-const ENDED = { exit: { type: "code", code: 0 }, bystander: 5, remaining: [], children: [] };
+const ENDED = {
+  exit: { type: "code", code: 0 },
+  bystander: 5,
+  crowd: true,
+  remaining: [],
+  children: [],
+};
 
 testWith("setsid", "OwnedProcesses adopts what hid without a trace, and ends it", async () => {
   // No session, no group, no parent and no marker of the command is left of these two.
