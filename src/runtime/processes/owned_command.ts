@@ -6,10 +6,11 @@ import {
   MAX_NAMED_PROCESSES,
   type ProcessIdentity,
 } from "../../core/left_processes.ts";
-import { reapProcess, signalProcess, SIGNALS } from "../linux/pidfd.ts";
+import { reapProcess } from "../linux/pidfd.ts";
 import { commandLine, openExactly, type ProcessRow, readVariable } from "../linux/process_table.ts";
 import { allEnded } from "./exits.ts";
 import { findFamily } from "./family.ts";
+import { isGroupAlive, signalAll } from "./signals.ts";
 import { readTable } from "./table.ts";
 
 /** Says in a child's environment which operation it belongs to: its descendants carry it on. */
@@ -21,7 +22,10 @@ const KILL_WAIT_MS = 2000;
 /** Processes that are waited for at a time: each takes a file descriptor. */
 const MAX_WAITED = 64;
 
-/** Looks in a row while processes vanish under the look: one may have left a child unseen. */
+/**
+ * Looks in a row that find nothing but cannot be sure: a process that vanished under the look may
+ * have left a child unseen. Each pause is twice as long as the one before: half a second in all.
+ */
 const MAX_LOOKS = 8;
 
 /** When a running command is looked at first, and then how often, in milliseconds. */
@@ -133,8 +137,13 @@ export class OwnedCommand {
       const restMs = untilMs - clock.monotonicMs();
       if (restMs <= 0 || force.aborted) return false;
       // Asked once: many programs take a second request for impatience. Killed until it works.
-      const targets = alive.filter(({ pid, startTicks }) => !asked.has(`${pid} ${startTicks}`));
-      this.#signal(signal === "SIGTERM" ? targets : alive, signal);
+      const targets = signal === "SIGKILL"
+        ? alive
+        : alive.filter(({ pid, startTicks }) => !asked.has(`${pid} ${startTicks}`));
+      signalAll(targets, {
+        signal,
+        groupId: signal === "SIGKILL" || asked.size === 0 ? this.identity.pid : null,
+      });
       for (const { pid, startTicks } of alive) asked.add(`${pid} ${startTicks}`);
       const handles = alive.slice(0, MAX_WAITED).map(openExactly).filter((fd) => fd !== null);
       try {
@@ -143,22 +152,6 @@ export class OwnedCommand {
         for (const handle of handles) handle.close();
       }
     }
-  }
-
-  #signal(targets: readonly ProcessRow[], signal: "SIGTERM" | "SIGKILL"): void {
-    const { pid: groupId } = this.identity;
-    const inGroup = targets.some(({ group }) => group === groupId);
-    // One call reaches every member, also one that is being forked right now.
-    if (inGroup) signalGroup(groupId, signal);
-    for (const row of targets) {
-      if (inGroup && row.group === groupId) continue;
-      using process = openExactly(row);
-      if (process === null) continue;
-      signalProcess(process, signal);
-      // A stopped process takes a request only once it goes on.
-      if (signal === "SIGTERM") signalProcess(process, "SIGCONT");
-    }
-    if (inGroup && signal === "SIGTERM") signalGroup(groupId, "SIGCONT");
   }
 
   /** Looks one after the other: two at once would take each other's ended children. */
@@ -170,9 +163,13 @@ export class OwnedCommand {
 
   async #lookUntilSure(): Promise<readonly ProcessRow[]> {
     if (this.#gone) return [];
+    const { timers } = this.#around;
     for (let looks = 1;; looks++) {
       const { alive, sure } = await this.#lookOnce();
-      if (alive.length === 0 && !sure && looks < MAX_LOOKS) continue;
+      if (alive.length === 0 && !sure && looks < MAX_LOOKS) {
+        await new Promise<void>((resolve) => timers.after(2 ** looks, resolve));
+        continue;
+      }
       if (alive.length === 0) {
         this.#gone = true;
         this.leaderEnded();
@@ -195,13 +192,18 @@ export class OwnedCommand {
     const alive = family.filter(({ state }) => state === "running");
     this.#known = new Map(alive.map(({ pid, startTicks }) => [pid, startTicks]));
     // Deno takes the status of the leader; the rest of our children were adopted.
+    const taken = new Set<number>();
     for (const row of family) {
       if (row.state === "running" || row.parent !== self) continue;
       if (row.pid === this.identity.pid) continue;
       using process = openExactly(row);
-      if (process !== null) reapProcess(process);
+      if (process !== null && reapProcess(process)) taken.add(row.pid);
     }
-    return { alive, sure: vanished === 0 };
+    const groupId = this.identity.pid;
+    // The kernel knows of a member that the table did not show: it came between two lines.
+    const hidden = isGroupAlive(groupId) &&
+      !rows.some(({ pid, group }) => group === groupId && !taken.has(pid));
+    return { alive, sure: vanished === 0 && !hidden };
   }
 
   #sampleAfter(delayMs: number): void {
@@ -215,14 +217,3 @@ export class OwnedCommand {
 }
 
 const NEVER = new AbortController().signal;
-
-/** Signals a whole group. That it is empty by now, or has a member of another user, is seen later. */
-function signalGroup(groupId: number, signal: keyof typeof SIGNALS): void {
-  try {
-    Deno.kill(-groupId, signal);
-  } catch (failure) {
-    if (failure instanceof Deno.errors.NotFound) return;
-    if (failure instanceof Deno.errors.PermissionDenied) return;
-    throw failure;
-  }
-}

@@ -8,6 +8,13 @@ import {
   readVariable,
 } from "../../../src/runtime/linux/process_table.ts";
 
+/** A program shows its words a moment after it was started. */
+async function begun(pid: number): Promise<void> {
+  while (!commandLine({ pid, name: "" }).endsWith(" 60")) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
 const REST = "4194560 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
 
 Deno.test("parseStat() reads a line, whatever the name holds", () => {
@@ -33,6 +40,7 @@ Deno.test("the process table has this process and its child, with words and envi
     env: { MARK: "a=b", MARKER: "c" },
   }).spawn();
   try {
+    await begun(child.pid);
     const row = readProcess(child.pid);
     assert.deepEqual(row, {
       pid: child.pid,
@@ -79,6 +87,7 @@ Deno.test("readVariable() finds a variable behind more than a page of others", a
     env: { A: "x".repeat(100_000), Z: "last" },
   }).spawn();
   try {
+    await begun(child.pid);
     assert.equal(readVariable(child.pid, "Z"), "last");
     assert.equal(readVariable(child.pid, "A")?.length, 100_000);
   } finally {

@@ -150,6 +150,15 @@ export const CORPUS: readonly CorpusCase[] = [
     ...endless,
   },
   {
+    name: "it is asked once, however many others there are",
+    command: "sh -c 'trap \"echo asked\" TERM; echo on; while :; do sleep 0.05; done' & " +
+      "i=0; while [ $i -lt 70 ]; do sleep 60 & i=$((i+1)); done; wait",
+    ...endless,
+    timeoutMs: 1000,
+    deadlineMs: 8000,
+    stdout: "on\nasked\n",
+  },
+  {
     name: "it has stopped itself",
     command: "kill -STOP $$; sleep 60",
     ...endless,
@@ -157,8 +166,9 @@ export const CORPUS: readonly CorpusCase[] = [
   },
   {
     name: "a child in another session has stopped itself",
-    command: "setsid sh -c 'kill -STOP $$; sleep 60' & sleep 60",
+    command: "setsid sh -c 'trap \"echo bye; exit\" TERM; kill -STOP $$; sleep 60' & sleep 60",
     ...endless,
+    stdout: "bye\n",
   },
   {
     name: "output is closed and it stays alive",
