@@ -23,10 +23,13 @@ const KILL_WAIT_MS = 2000;
 const MAX_WAITED = 64;
 
 /**
- * Looks in a row that find nothing but cannot be sure: a process that vanished under the look may
- * have left a child unseen. Each pause is twice as long as the one before: half a second in all.
+ * Looks in a row that find nothing but cannot be sure. Each pause is twice as long as the one
+ * before: a quarter of a second in all.
  */
 const MAX_LOOKS = 8;
+
+/** As above, where only other processes vanished under the look: they are seldom ours. */
+const MAX_QUICK_LOOKS = 2;
 
 /** When a running command is looked at first, and then how often, in milliseconds. */
 const FIRST_LOOK_MS = 250;
@@ -51,6 +54,15 @@ export interface EndOptions {
   /** Ends the grace at once. */
   readonly force: AbortSignal;
 }
+
+/** How sure a look must be that there is nothing. A command that is ended is looked for harder. */
+type Care = "quick" | "thorough";
+
+/**
+ * Why a look that found nothing may be wrong: a process of any kind `vanished` under it and may have
+ * left a child behind the look, or the kernel knows of a member of the group that stayed `hidden`.
+ */
+type Doubt = "none" | "vanished" | "hidden";
 
 /**
  * The processes of one command, from its start until none is left. They are identified by number
@@ -94,12 +106,12 @@ export class OwnedCommand {
 
   /** Takes the entries of adopted processes that have ended. Failing is harmless: a later look does. */
   tidy(): void {
-    this.#look().catch(() => []);
+    this.#look("quick").catch(() => []);
   }
 
   /** Looks for what is alive, and names it. Nothing alive: the command is forgotten. */
   async left(): Promise<LeftProcesses> {
-    const alive = await this.#look();
+    const alive = await this.#look("quick");
     const { bootId } = this.identity;
     return {
       processes: alive.slice(0, MAX_NAMED_PROCESSES).map((row): LeftProcess => ({
@@ -132,7 +144,7 @@ export class OwnedCommand {
     const untilMs = clock.monotonicMs() + withinMs;
     const asked = new Set<string>();
     while (true) {
-      const alive = await this.#look();
+      const alive = await this.#look("thorough");
       if (alive.length === 0) return true;
       const restMs = untilMs - clock.monotonicMs();
       if (restMs <= 0 || force.aborted) return false;
@@ -155,31 +167,32 @@ export class OwnedCommand {
   }
 
   /** Looks one after the other: two at once would take each other's ended children. */
-  #look(): Promise<readonly ProcessRow[]> {
-    const next = this.#looking.then(() => this.#lookUntilSure());
+  #look(care: Care): Promise<readonly ProcessRow[]> {
+    const next = this.#looking.then(() => this.#lookUntilSure(care));
     this.#looking = next.catch(() => []);
     return next;
   }
 
-  async #lookUntilSure(): Promise<readonly ProcessRow[]> {
+  async #lookUntilSure(care: Care): Promise<readonly ProcessRow[]> {
     if (this.#gone) return [];
     const { timers } = this.#around;
     for (let looks = 1;; looks++) {
-      const { alive, sure } = await this.#lookOnce();
-      if (alive.length === 0 && !sure && looks < MAX_LOOKS) {
-        await new Promise<void>((resolve) => timers.after(2 ** looks, resolve));
-        continue;
-      }
-      if (alive.length === 0) {
+      const { alive, doubt } = await this.#lookOnce();
+      if (alive.length > 0) return alive;
+      const limit = doubt === "vanished" && care === "quick" ? MAX_QUICK_LOOKS : MAX_LOOKS;
+      if (doubt === "none" || care === "thorough" && looks >= limit) {
         this.#gone = true;
         this.leaderEnded();
         this.#around.onGone(this);
+        return alive;
       }
-      return alive;
+      // Not sure, so not forgotten: the next command's start or the end of all looks again.
+      if (looks >= limit) return alive;
+      await new Promise<void>((resolve) => timers.after(2 ** (looks - 1), resolve));
     }
   }
 
-  async #lookOnce(): Promise<{ readonly alive: readonly ProcessRow[]; readonly sure: boolean }> {
+  async #lookOnce(): Promise<{ readonly alive: readonly ProcessRow[]; readonly doubt: Doubt }> {
     const { timers, self, strayed } = this.#around;
     const { rows, vanished } = await readTable(timers);
     const family = findFamily(rows, {
@@ -203,13 +216,13 @@ export class OwnedCommand {
     // The kernel knows of a member that the table did not show: it came between two lines.
     const hidden = isGroupAlive(groupId) &&
       !rows.some(({ pid, group }) => group === groupId && !taken.has(pid));
-    return { alive, sure: vanished === 0 && !hidden };
+    return { alive, doubt: hidden ? "hidden" : vanished > 0 ? "vanished" : "none" };
   }
 
   #sampleAfter(delayMs: number): void {
     this.#cancelSample = this.#around.timers.after(delayMs, () => {
       // What a look cannot do now, the one at the end meets again and tells.
-      this.#look().catch(() => []).then(() => {
+      this.#look("quick").catch(() => []).then(() => {
         if (this.#leaderRuns) this.#sampleAfter(NEXT_LOOK_MS);
       });
     });
