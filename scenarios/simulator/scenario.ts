@@ -38,6 +38,8 @@ const REPLY = v.strictObject({
   frames: v.optional(v.array(FRAME)),
   /** A whole body instead: JSON, or text. */
   body: v.optional(v.unknown()),
+  /** No answer at all, not even headers, until the client goes away. */
+  hang: v.optional(v.boolean(), false),
 });
 
 const EXPECT = v.strictObject({
@@ -45,6 +47,8 @@ const EXPECT = v.strictObject({
   last_message: v.optional(v.array(v.string()), []),
   /** Role of the last message. */
   last_role: v.optional(v.picklist(["user", "tool"])),
+  /** Expressions that some message before the last must match. */
+  conversation: v.optional(v.array(v.string()), []),
 });
 
 const OUTCOME = v.strictObject({
@@ -56,6 +60,8 @@ const OUTCOME = v.strictObject({
   tokens: v.optional(v.number()),
   /** How many of them must be estimates. */
   estimated: v.optional(v.union([v.number(), v.literal("all")])),
+  /** Files with the bytes they must have in the end. */
+  files: v.optional(v.record(v.string(), v.string()), {}),
   /** Paths that must have changed, and no others. */
   changes: v.optional(v.array(v.string()), []),
   /** Expressions that the answer must match. */
@@ -68,6 +74,10 @@ const SCENARIO = v.strictObject({
   description: v.string(),
   /** Folder below `scenarios/fixtures` that the repository is made from; null for a small one. */
   fixture: v.nullable(v.string()),
+  /** What Git has there: a commit of all files, a repository without a commit, or nothing. */
+  git: v.optional(v.picklist(["commits", "unborn", "none"]), "commits"),
+  /** Files of a small repository. */
+  files: v.optional(v.record(v.string(), v.string()), { "a.txt": "one\n", "b.txt": "two\n" }),
   /** A program that the scenario needs besides Git and Deno. */
   needs: v.optional(v.string()),
   goal: v.string(),
@@ -75,6 +85,10 @@ const SCENARIO = v.strictObject({
   arguments: v.optional(v.array(v.string()), []),
   /** Lines added to the configuration. */
   config: v.optional(v.string(), ""),
+  /** Runs before the one that is judged; each must succeed. The steps are those of all. */
+  earlier: v.optional(v.array(v.strictObject({ goal: v.string() })), []),
+  /** Whether the run gets a SIGINT once the server hangs. */
+  interrupt: v.optional(v.boolean(), false),
   steps: v.array(v.strictObject({ expect: EXPECT, reply: REPLY })),
   outcome: OUTCOME,
 });

@@ -14,6 +14,8 @@ export interface Simulator extends AsyncDisposable {
   /** For example `http://127.0.0.1:40123/v1`. */
   readonly baseUrl: string;
   readonly requests: readonly SeenRequest[];
+  /** Resolves once the server hangs on purpose, all before that taken over by the client. */
+  readonly hanging: Promise<void>;
   /**
    * Checks that everything came as scripted.
    *
@@ -37,6 +39,8 @@ export function startSimulator(
 ): Simulator {
   const requests: SeenRequest[] = [];
   const problems: string[] = [];
+  const hanging = Promise.withResolvers<void>();
+  const closing = Promise.withResolvers<void>();
   const app = new Hono();
   app.all("*", async (context) => {
     onRequest();
@@ -56,7 +60,7 @@ export function startSimulator(
       problems.push(...found.map((problem) => `request ${index + 1}: ${problem}`));
       return context.json({ error: { message: `simulator: ${found.join("; ")}` } }, 500);
     }
-    return answer(step, body);
+    return await answer(step, { body, closing: closing.promise, onHang: hanging.resolve });
   });
   const server = Deno.serve({
     hostname: "127.0.0.1",
@@ -67,6 +71,7 @@ export function startSimulator(
   return {
     baseUrl: `http://127.0.0.1:${server.addr.port}/v1`,
     requests,
+    hanging: hanging.promise,
     verify: () => {
       const missing = steps.length - requests.length;
       const all = missing > 0
@@ -76,13 +81,15 @@ export function startSimulator(
     },
     [Symbol.asyncDispose]: async () => {
       // Answers that hang on purpose are ended with the server.
+      closing.resolve();
       await server.shutdown().catch(() => {});
     },
   };
 }
 
 function checkExpectation({ expect }: Step, body: unknown): readonly string[] {
-  const last = lastMessage(body);
+  const messages = messagesOf(body);
+  const last = messages.at(-1) ?? { role: "nobody", content: "" };
   const problems: string[] = [];
   if (expect.last_role !== undefined && last.role !== expect.last_role) {
     problems.push(`the last message is of "${last.role}", expected "${expect.last_role}"`);
@@ -93,17 +100,37 @@ function checkExpectation({ expect }: Step, body: unknown): readonly string[] {
       `the last message does not match /${pattern}/; it is: ${last.content.slice(0, 500)}`,
     );
   }
+  const earlier = messages.slice(0, -1).map(({ content }) => content);
+  for (const pattern of expect.conversation) {
+    if (earlier.some((content) => new RegExp(pattern, "s").test(content))) continue;
+    problems.push(`no message before the last matches /${pattern}/`);
+  }
   return problems;
 }
 
-function lastMessage(body: unknown): { readonly role: string; readonly content: string } {
-  const { messages } = body as { readonly messages?: readonly unknown[] };
-  const last = messages?.at(-1) as Readonly<Record<string, unknown>> | undefined;
-  return { role: String(last?.["role"]), content: String(last?.["content"]) };
+interface SeenMessage {
+  readonly role: string;
+  readonly content: string;
 }
 
-function answer({ reply }: Step, body: unknown): Response {
+function messagesOf(body: unknown): readonly SeenMessage[] {
+  const { messages = [] } = body as { readonly messages?: readonly Record<string, unknown>[] };
+  return messages.map(({ role, content }) => ({ role: String(role), content: String(content) }));
+}
+
+function answer(
+  { reply }: Step,
+  { body, closing, onHang }: {
+    readonly body: unknown;
+    readonly closing: Promise<void>;
+    readonly onHang: () => void;
+  },
+): Response | Promise<Response> {
   const { status, headers } = reply;
+  if (reply.hang) {
+    onHang();
+    return closing.then(() => new Response(null, { status: 500 }));
+  }
   if (reply.frames === undefined) {
     const text = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body ?? "");
     const type = typeof reply.body === "string" ? "text/plain" : "application/json";
@@ -121,8 +148,11 @@ function answer({ reply }: Step, body: unknown): Response {
       if (text !== null) controller.enqueue(encoder.encode(text));
       else if (frame === undefined) controller.close();
       else if (frame.type === "cut") controller.error(new Error("The script cuts the connection"));
-      // A frame that hangs: nothing comes until the client goes away.
-      else return new Promise(() => {});
+      else {
+        // A frame that hangs: nothing comes until the client goes away.
+        onHang();
+        return new Promise(() => {});
+      }
       return Promise.resolve();
     },
   }, { highWaterMark: 0 });

@@ -74,7 +74,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
   const files = startFiles(root, {
     protectedPaths: [options.userPaths.credentials, options.userPaths.consent],
   });
-  const opening = ownJournal({ directory, root, tracking, clock });
+  const opening = ownJournal({ directory, root, tracking, clock, files });
   const opened = files.open();
   const store = await opening;
   if (!store.ok) {

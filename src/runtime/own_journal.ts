@@ -8,6 +8,7 @@ import { randomIds } from "./random_ids.ts";
 import { systemTimers } from "./system_clock.ts";
 import { openStore, type Store } from "./storage/client.ts";
 import { judgeDataDirectory, prepareDataDirectory } from "./storage/data_directory.ts";
+import type { WorkspaceFiles } from "./workspace/protocol.ts";
 import { WorkspaceOwnership } from "./workspace/ownership.ts";
 
 /** The journal with the right to write it. */
@@ -21,13 +22,15 @@ export interface OwnedJournal {
  * earlier process left unfinished.
  *
  * @param options.tracking What Git says of the data directory; nothing is made before it is known.
+ * @param options.files For what a killed change left in the workspace; not asked otherwise.
  */
 export async function ownJournal(
-  { directory, root, tracking, clock }: {
+  { directory, root, tracking, clock, files }: {
     readonly directory: string;
     readonly root: string;
     readonly tracking: ReturnType<typeof readTracking>;
     readonly clock: Clock;
+    readonly files: WorkspaceFiles;
   },
 ): Promise<Result<OwnedJournal, FluzoError>> {
   const claimed = claimDirectory({ directory, root, tracking, clock });
@@ -49,7 +52,12 @@ export async function ownJournal(
     return store;
   }
   try {
-    await recordInterrupted(store.value, { clock, ids: randomIds(clock), timers: systemTimers });
+    await recordInterrupted(store.value, {
+      clock,
+      ids: randomIds(clock),
+      files,
+      timers: systemTimers,
+    });
   } catch (failure) {
     await store.value.close();
     ownership.value.release();

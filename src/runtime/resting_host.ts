@@ -13,6 +13,7 @@ import { ownJournal } from "./own_journal.ts";
 import { randomIds } from "./random_ids.ts";
 import { hasJournal } from "./storage/data_directory.ts";
 import { systemClock, systemTimers } from "./system_clock.ts";
+import { startFiles } from "./workspace/start_files.ts";
 
 /** Commands that a task at rest takes: they write to the journal and execute nothing. */
 export type RestingCommand = Extract<
@@ -45,7 +46,10 @@ export async function openRestingHost(
   const git = await openGit({ root, variable, timers: systemTimers, clock });
   const directory = `${root}/${DATA_DIRECTORY}`;
   const tracking = readTracking(git, { path: DATA_DIRECTORY, filled: hasJournal(directory) });
-  const owned = await ownJournal({ directory, root, tracking, clock });
+  // Only recovery may need files, and of those only what a killed change left.
+  const files = startFiles(root, { protectedPaths: [] });
+  const owned = await ownJournal({ directory, root, tracking, clock, files });
+  files.close();
   if (!owned.ok) return owned;
   const { store, ownership } = owned.value;
   const services = {

@@ -144,7 +144,11 @@ Deno.test("a closed pipe ends the output quietly", async () => {
 Deno.test("the request can come from standard input", async () => {
   using fluzo = new TestFluzo();
   fluzo.repository.commit({ "a.txt": "1\n" });
-  const expect = { last_message: ["^from a pipe"], last_role: "user" as const };
+  const expect = {
+    last_message: ["^from a pipe"],
+    last_role: "user" as const,
+    conversation: [],
+  };
   await using simulator = startSimulator([{ ...says("ok"), expect }]);
   await fluzo.setUp(simulator.baseUrl);
   const child = fluzo.command(["run", "-"], { stdin: "piped" }).spawn();
@@ -314,8 +318,13 @@ Deno.test("a secret is in no file, no output and no child, though a run provokes
   simulator.verify();
   assert.equal(run.code, 0, run.stderr);
   await using failing = startSimulator([{
-    expect: { last_message: [] },
-    reply: { status: 400, headers: {}, body: { error: { message: `bad key ${secret}` } } },
+    expect: { last_message: [], conversation: [] },
+    reply: {
+      status: 400,
+      headers: {},
+      hang: false,
+      body: { error: { message: `bad key ${secret}` } },
+    },
   }], { apiKey: secret });
   fluzo.repository.write(
     ".fluzo",

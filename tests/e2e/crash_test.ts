@@ -1,49 +1,18 @@
 import assert from "node:assert/strict";
+import type { DomainEvent } from "../../src/core/events/event.ts";
 import type { OperationState } from "../../src/core/lifecycle/operation.ts";
 import type { OperationDetail, TaskSummary } from "../../src/core/port/read_models.ts";
 import { recordInterrupted } from "../../src/runtime/application/recovery.ts";
 import { randomIds } from "../../src/runtime/random_ids.ts";
 import { openStore, type Store } from "../../src/runtime/storage/client.ts";
 import { systemClock, systemTimers } from "../../src/runtime/system_clock.ts";
-import { permissionFlags } from "../../src/cli/permissions.ts";
+import { startFiles } from "../../src/runtime/workspace/start_files.ts";
+import { crash, type Side } from "../support/crash.ts";
 import { TestFolder } from "../support/repository.ts";
 
-/** Operations of the script in `crash_main.ts`: 0 reads, 1 edits a.txt, 2 appends to ran.txt. */
+/** Operations of the script in `crash_script.ts`: 1 edits a.txt, 3 appends to ran.txt. */
 const EDIT = 1;
-const COMMAND = 2;
-
-interface Crash {
-  readonly acknowledged: number;
-  readonly folder: TestFolder;
-}
-
-async function crash(folder: TestFolder, boundary: string, operation: number): Promise<Crash> {
-  folder.commit({ "a.txt": "one\n" });
-  folder.write(
-    ".fluzo",
-    'schema_version = 1\n[models.coder]\nprovider = "openai_compatible"\n' +
-      'base_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n',
-  );
-  folder.write(".git/info/exclude", "/.fluzodrive/\n/.home/\n");
-  const { stdout, signal, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      ...permissionFlags(),
-      "tests/support/crash_main.ts",
-      folder.path,
-      `${folder.path}/.home`,
-      boundary,
-      String(operation),
-    ],
-    stdin: "null",
-  }).output();
-  assert.equal(signal, "SIGKILL", new TextDecoder().decode(stderr));
-  const lines = new TextDecoder().decode(stdout).trim().split("\n");
-  const acknowledged = Number(lines.at(-1)?.split(" ")[0] ?? 0);
-  assert.ok(acknowledged > 0);
-  return { acknowledged, folder };
-}
+const COMMAND = 3;
 
 async function open(folder: TestFolder, mode: "read" | "write"): Promise<Store> {
   const directory = `${folder.path}/.fluzodrive`;
@@ -75,22 +44,24 @@ async function look(store: Store): Promise<{
 
 /** What must be true after a kill: state of the operation (null: not in the journal) and effect. */
 const EXPECTED: readonly (readonly [
-  boundary: string,
+  boundary: readonly [Side, DomainEvent["type"]],
   state: OperationState | null,
   effect: boolean,
 ])[] = [
-  ["before_intent", null, false],
-  ["after_intent", "unknown", false],
-  ["after_dispatch", "unknown", false],
-  ["after_effect", "unknown", true],
-  ["after_result", "known_result", true],
+  [["before", "operation_intended"], null, false],
+  [["after", "operation_intended"], "unknown", false],
+  [["after", "operation_dispatched"], "unknown", false],
+  [["before", "operation_finished"], "unknown", true],
+  [["after", "operation_finished"], "known_result", true],
 ];
 
 for (const [name, operation] of [["an edit", EDIT], ["a command", COMMAND]] as const) {
-  for (const [boundary, state, effect] of EXPECTED) {
-    Deno.test(`SIGKILL ${boundary} of ${name} leaves the truth in the journal`, async () => {
+  for (const [[side, type], state, effect] of EXPECTED) {
+    Deno.test(`SIGKILL ${side} ${type} of ${name} leaves the truth in the journal`, async () => {
       using folder = new TestFolder();
-      const { acknowledged } = await crash(folder, boundary, operation);
+      const acknowledged = await crash(folder, { at: "event", type, index: operation, side });
+      const lastSequence = acknowledged.at(-1)?.lastSequence ?? 0;
+      assert.ok(lastSequence > 0);
       const happened = operation === EDIT
         ? folder.read("a.txt") === "two\n"
         : folder.exists("ran.txt");
@@ -100,19 +71,26 @@ for (const [name, operation] of [["an edit", EDIT], ["a command", COMMAND]] as c
       const reader = await open(folder, "read");
       const derived = await look(reader);
       await reader.close();
-      assert.ok(derived.lastSequence >= acknowledged, "an acknowledged event is missing");
+      assert.ok(derived.lastSequence >= lastSequence, "an acknowledged event is missing");
       assert.equal(derived.task.derived, "interrupted");
       const found = derived.operations[operation];
       assert.equal(found === undefined ? null : found.derived ?? found.state, state);
 
       // The next owner writes it down; a second one finds nothing left to write.
       const owner = await open(folder, "write");
-      const services = { clock: systemClock, ids: randomIds(systemClock), timers: systemTimers };
+      const files = startFiles(folder.path, { protectedPaths: [] });
+      const services = {
+        clock: systemClock,
+        ids: randomIds(systemClock),
+        files,
+        timers: systemTimers,
+      };
       await recordInterrupted(owner, services);
       const recorded = await look(owner);
       await recordInterrupted(owner, services);
       const again = await look(owner);
       await owner.close();
+      files.close();
       assert.equal(recorded.task.state, "blocked");
       assert.equal(recorded.task.reason, "interrupted");
       assert.equal(recorded.operations[operation]?.state ?? null, state);

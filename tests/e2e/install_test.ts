@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { buildCommands, installCommand } from "../../src/cli/permissions.ts";
 import { startSimulator } from "../../scenarios/simulator/simulator.ts";
 import { TestFluzo } from "../support/fluzo.ts";
+import { calls, says } from "../support/simulated.ts";
 import { TestFolder } from "../support/repository.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -27,26 +28,9 @@ Deno.test("the generated install command gives a fluzo that works from a folder 
   const program = `${prefix.path}/bin/fluzo`;
   using fluzo = new TestFluzo();
   fluzo.repository.commit({ "sub/deep/a.txt": "one\n" });
-  const step = (frames: Parameters<typeof startSimulator>[0][number]["reply"]["frames"]) => ({
-    expect: { last_message: [] },
-    reply: { status: 200, headers: {}, frames },
-  });
   await using simulator = startSimulator([
-    step([
-      {
-        type: "call",
-        index: 0,
-        id: "c1",
-        name: "read",
-        arguments: { path: "sub/deep/a.txt" },
-        fragments: 1,
-      },
-      { type: "finish", reason: "tool_calls" },
-      { type: "done" },
-    ]),
-    step([{ type: "text", text: "It says one." }, { type: "finish", reason: "stop" }, {
-      type: "done",
-    }]),
+    calls("read", { path: "sub/deep/a.txt" }),
+    says("It says one."),
   ]);
   const path = Deno.execPath();
   const options = {

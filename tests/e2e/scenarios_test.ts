@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { loadScenario, type Scenario } from "../../scenarios/simulator/scenario.ts";
 import { startSimulator } from "../../scenarios/simulator/simulator.ts";
-import { TestFluzo } from "../support/fluzo.ts";
+import { type FluzoRun, TestFluzo } from "../support/fluzo.ts";
 import { testWith } from "../support/tools.ts";
 import type { TestFolder } from "../support/repository.ts";
 
@@ -31,7 +31,11 @@ for (const name of NAMES) {
     await fluzo.setUp(simulator.baseUrl, { config: scenario.config });
     const repair = REPAIRS[name];
     const judge = repair === undefined ? null : await judgeRepair(fluzo.repository, repair);
-    const run = await fluzo.run("run", scenario.goal, "--output", "json", ...scenario.arguments);
+    for (const { goal } of scenario.earlier) await fluzo.must("run", goal);
+    const args = ["run", scenario.goal, "--output", "json", ...scenario.arguments];
+    const run = scenario.interrupt
+      ? await interrupted(fluzo, args, simulator.hanging)
+      : await fluzo.run(...args);
     simulator.verify();
     const { outcome } = scenario;
     assert.equal(run.code, outcome.exit, run.stderr);
@@ -46,6 +50,9 @@ for (const name of NAMES) {
     for (const pattern of outcome.answer) {
       assert.match(result.answer ?? "", new RegExp(pattern, "s"));
     }
+    for (const [path, content] of Object.entries(outcome.files)) {
+      assert.equal(fluzo.repository.read(path), content);
+    }
     assert.equal(fluzo.repository.exists("PWNED"), false, "something that must not run has run");
     const shown = await fluzo.must("task", "show", result.task_id ?? "", "--output", "json");
     assert.equal(JSON.parse(shown.stdout).task.state, outcome.status);
@@ -53,12 +60,32 @@ for (const name of NAMES) {
   });
 }
 
-function makeRepository(folder: TestFolder, { fixture }: Scenario): void {
-  if (fixture === null) {
-    folder.commit({ "a.txt": "one\n", "b.txt": "two\n" });
+// deno-lint-ignore no-console -- the number of cases belongs to the report
+console.log(`scenarios: ${NAMES.length} cases`);
+
+/** Runs the program and sends it a SIGINT once the server hangs. */
+async function interrupted(
+  fluzo: TestFluzo,
+  args: readonly string[],
+  hanging: Promise<void>,
+): Promise<FluzoRun> {
+  const child = fluzo.command(args).spawn();
+  const output = child.output();
+  await Promise.race([hanging, output]);
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await output;
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+function makeRepository(folder: TestFolder, { fixture, files, git }: Scenario): void {
+  const all = fixture === null ? files : filesOf(new URL(`fixtures/${fixture}/`, FOLDER));
+  if (git === "commits") {
+    folder.commit(all);
     return;
   }
-  folder.commit(filesOf(new URL(`fixtures/${fixture}/`, FOLDER)));
+  for (const [name, content] of Object.entries(all)) folder.write(name, content);
+  if (git === "unborn") folder.git("init", "-q", "-b", "main");
 }
 
 function filesOf(folder: URL, prefix = ""): Record<string, string> {

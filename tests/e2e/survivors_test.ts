@@ -6,11 +6,10 @@ import { openProcess, signalProcess } from "../../src/runtime/linux/pidfd.ts";
 import { bootId, processStartTicks } from "../../src/runtime/linux/process_identity.ts";
 import { openStore } from "../../src/runtime/storage/client.ts";
 import { markedProcesses } from "../support/processes.ts";
+import type { KillPoint } from "../support/crash.ts";
+import { TestHost } from "../support/test_host.ts";
 import { TestFolder } from "../support/repository.ts";
 import { testWith } from "../support/tools.ts";
-
-const CONFIG = 'schema_version = 1\n[models.coder]\nprovider = "openai_compatible"\n' +
-  'base_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n';
 
 /** Starts a Deno program with the permissions of the product, in the folder. */
 async function deno(folder: TestFolder, module: string, ...args: readonly string[]) {
@@ -29,21 +28,17 @@ async function deno(folder: TestFolder, module: string, ...args: readonly string
   return { code, signal, stdout: text ?? "", stderr: errors ?? "" };
 }
 
-/** Runs a command in a Fluzo that kills itself at a boundary of the journal. */
-async function crash(folder: TestFolder, boundary: string, script: string): Promise<void> {
-  folder.commit({ "a.txt": "one\n" });
-  folder.write(".fluzo", CONFIG);
-  folder.write(".git/info/exclude", "/.fluzodrive/\n/.home/\n/seen\n");
-  const operation = boundary === "after_result" ? "2" : "0";
-  const { signal, stderr } = await deno(
-    folder,
-    "../support/crash_main.ts",
-    folder.path,
-    `${folder.path}/.home`,
-    boundary,
-    operation,
-    script,
-  );
+/** Runs a command in a Fluzo that kills itself there. */
+async function crash(
+  folder: TestFolder,
+  { type, side, script }: Pick<Extract<KillPoint, { at: "event" }>, "type" | "side"> & {
+    readonly script: string;
+  },
+): Promise<void> {
+  TestHost.prepare(folder, { files: { "a.txt": "one\n" } });
+  const point: KillPoint = { at: "event", type, index: 0, side };
+  const main = "../support/crash_main.ts";
+  const { signal, stderr } = await deno(folder, main, folder.path, JSON.stringify(point), script);
   assert.equal(signal, "SIGKILL", stderr);
 }
 
@@ -97,13 +92,13 @@ function endMarked(operationId: OperationId): void {
 
 const TWO_SESSIONS = "setsid sleep 301 & sleep 302; true";
 
-for (const boundary of ["before_process", "after_process"]) {
+for (const side of ["before", "after"] as const) {
   testWith(
     "setsid",
-    `SIGKILL ${boundary}: the next start names what survives, and signals nobody`,
+    `SIGKILL ${side} a process is recorded: the next start names what survives, and signals nobody`,
     async () => {
       using folder = new TestFolder();
-      await crash(folder, boundary, TWO_SESSIONS);
+      await crash(folder, { type: "process_started", side, script: TWO_SESSIONS });
       const { taskId, operationId, state, left } = await journal(folder);
       try {
         assert.deepEqual([state, left], ["unknown", []]);
@@ -145,7 +140,11 @@ for (const boundary of ["before_process", "after_process"]) {
 
 testWith("setsid", "SIGKILL after a command: what it left in the background is named", async () => {
   using folder = new TestFolder();
-  await crash(folder, "after_result", "setsid sleep 303 >/dev/null 2>&1 & sleep 0.1");
+  await crash(folder, {
+    type: "operation_finished",
+    side: "after",
+    script: "setsid sleep 303 >/dev/null 2>&1 & sleep 0.1",
+  });
   const { taskId, operationId, state, left } = await journal(folder);
   try {
     assert.equal(state, "known_result");

@@ -4,6 +4,7 @@
  *
  *   deno task perf [--rounds N]
  */
+import { calls, reply, says } from "../support/simulated.ts";
 import { permissionFlags } from "../../src/cli/permissions.ts";
 import { randomIds } from "../../src/runtime/random_ids.ts";
 import { openStore } from "../../src/runtime/storage/client.ts";
@@ -203,21 +204,12 @@ async function runOnce(steps: Scenario["steps"]): Promise<ProgramRun> {
 }
 
 function script(turns: 1 | 4): Scenario["steps"] {
-  const call = (id: string, name: string, args: Record<string, unknown>) =>
-    step([
-      { type: "call", index: 0, id, name, arguments: args, fragments: 1 },
-      { type: "finish", reason: "tool_calls" },
-      { type: "done" },
-    ]);
-  const end = step([{ type: "text", text: "done" }, { type: "finish", reason: "stop" }, {
-    type: "done",
-  }]);
-  if (turns === 1) return [end];
+  if (turns === 1) return [says("done")];
   return [
-    call("c1", "read", { path: "hello.txt" }),
-    call("c2", "edit", { path: "hello.txt", old_text: "world", new_text: "there" }),
-    call("c3", "run", { command: ["cat", "hello.txt"] }),
-    end,
+    calls("read", { path: "hello.txt" }, "c1"),
+    calls("edit", { path: "hello.txt", old_text: "world", new_text: "there" }, "c2"),
+    calls("run", { command: ["cat", "hello.txt"] }, "c3"),
+    says("done"),
   ];
 }
 
@@ -226,13 +218,7 @@ function stream(): Scenario["steps"] {
     { length: DELTAS },
     (_, i) => ({ type: "text" as const, text: ` word${i % 997}` }),
   );
-  return [step([...frames, { type: "finish", reason: "stop" }, { type: "done" }])];
-}
-
-function step(
-  frames: NonNullable<Scenario["steps"][number]["reply"]["frames"]>,
-): Scenario["steps"][number] {
-  return { expect: { last_message: [] }, reply: { status: 200, headers: {}, frames } };
+  return [reply([...frames, { type: "finish", reason: "stop" }, { type: "done" }])];
 }
 
 function report(what: string, samples: readonly number[]): void {

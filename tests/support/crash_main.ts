@@ -1,38 +1,27 @@
 /**
- * A Fluzo that kills itself at a boundary of the journal. Arguments: workspace root, private folder
- * for the user's files, boundary, which operation (0, 1, ...), the script of the command. Prints one
- * line for each batch the store acknowledged, before anything else happens.
+ * A Fluzo that kills itself. Arguments: workspace root; a `KillPoint` as JSON, or `null` to live; the
+ * script of the only command, if it is not to be the whole story. Prints one line of JSON for each
+ * batch that the store acknowledged, before anything else happens.
  */
-import type { DomainEvent } from "../../src/core/events/event.ts";
-import { loadConfig } from "../../src/runtime/config/load.ts";
-import { ConsentStore } from "../../src/runtime/consent/consent_store.ts";
-import { openHost } from "../../src/runtime/host.ts";
+import { approvalKey } from "../../src/core/policy/scope.ts";
+import type { ApplicationPort } from "../../src/core/port/application.ts";
+import type { TaskId } from "../../src/core/ids.ts";
 import { randomIds } from "../../src/runtime/random_ids.ts";
 import type { Store } from "../../src/runtime/storage/client.ts";
 import { systemClock } from "../../src/runtime/system_clock.ts";
-import { workspaceIdentity } from "../../src/runtime/workspace/identity.ts";
-import { ScriptedAdapter, type ScriptedTurn } from "./scripted_adapter.ts";
+import type { Acknowledged, KillPoint } from "./crash.ts";
+import { CRASH_GRANTS, CRASH_SCRIPT } from "./crash_script.ts";
+import { ScriptedAdapter } from "./scripted_adapter.ts";
+import { call, startTask, TestHost } from "./test_host.ts";
 
-const [root = "", home = "", boundary = "", operation = "0", shell = "echo ran >> ran.txt"] =
-  Deno.args;
-
-/** The event whose append each boundary is about, and on which side of it the process dies. */
-const BOUNDARIES: Readonly<Record<string, readonly [DomainEvent["type"], "before" | "after"]>> = {
-  before_intent: ["operation_intended", "before"],
-  after_intent: ["operation_intended", "after"],
-  after_dispatch: ["operation_dispatched", "after"],
-  before_process: ["process_started", "before"],
-  after_process: ["process_started", "after"],
-  after_effect: ["operation_finished", "before"],
-  after_result: ["operation_finished", "after"],
-};
-
-const SCRIPT: readonly ScriptedTurn[] = [
-  { calls: [{ name: "read", arguments: { path: "a.txt" } }] },
-  { calls: [{ name: "edit", arguments: { path: "a.txt", old_text: "one", new_text: "two" } }] },
-  { calls: [{ name: "shell", arguments: { script: shell } }] },
-  { text: "done" },
-];
+const [root = "", point = "null", shell = null] = Deno.args;
+const turns = shell === null ? CRASH_SCRIPT : [call("shell", { script: shell }), { text: "done" }];
+const grants = shell === null ? CRASH_GRANTS : [{ type: "shell", script: shell } as const];
+const kill = JSON.parse(point) as KillPoint | null;
+let appends = 0;
+let artifacts = 0;
+let dispatches = 0;
+const seen = new Map<string, number>();
 
 function die(): never {
   Deno.kill(Deno.pid, "SIGKILL");
@@ -40,64 +29,104 @@ function die(): never {
   while (true);
 }
 
+/** Lets the workers and children go on for a while, and nothing of this isolate. */
+function spin(micros: number): void {
+  const end = performance.now() + micros / 1000;
+  while (performance.now() < end);
+}
+
+/** Turns of the microtask queue in which whoever waits for an append has sent the effect off. */
+const TURNS = 64;
+
+async function dieSoon(micros: number): Promise<never> {
+  for (let turn = 0; turn < TURNS; turn++) await null;
+  spin(micros);
+  die();
+}
+
+/** Whether this batch is the one to die at. */
+function isMeant(types: readonly string[]): boolean {
+  const index = appends++;
+  if (kill?.at === "append") return index === kill.index;
+  if (kill?.at !== "event") return false;
+  const type = kill.type;
+  if (!types.includes(type)) return false;
+  const count = seen.get(type) ?? 0;
+  seen.set(type, count + 1);
+  return count === kill.index;
+}
+
 function wrap(store: Store): Store {
-  let seen = 0;
-  const [type, side] = BOUNDARIES[boundary] ?? ["session_created", "before"];
   const append: Store["append"] = async (drafts) => {
-    const here = drafts.some(({ event }) => event.type === type) && seen++ === Number(operation);
-    if (here && side === "before") die();
-    const result = await store.append(drafts);
-    if (result.ok) {
-      const line = `${result.value.lastSequence} ${drafts.map((d) => d.event.type).join(",")}\n`;
-      Deno.stdout.writeSync(new TextEncoder().encode(line));
+    const types = drafts.map(({ event }) => event.type);
+    const side = isMeant(types) && (kill?.at === "append" || kill?.at === "event")
+      ? kill.side
+      : null;
+    if (side === "before") die();
+    const written = store.append(drafts);
+    if (side !== null && typeof side === "object") {
+      spin(side.duringMicros);
+      die();
     }
-    if (here) die();
+    const result = await written;
+    if (result.ok) {
+      const line: Acknowledged = { lastSequence: result.value.lastSequence, types };
+      Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(line)}\n`));
+    }
+    if (side === "after") die();
+    if (types.includes("operation_dispatched") && kill?.at === "effect") {
+      if (dispatches++ === kill.index) dieSoon(kill.micros);
+    }
     return result;
+  };
+  const putArtifact: Store["putArtifact"] = async (artifact, bytes) => {
+    const here = kill?.at === "artifact" && artifacts++ === kill.index;
+    const written = store.putArtifact(artifact, bytes);
+    if (here) {
+      spin(kill.micros);
+      die();
+    }
+    return await written;
   };
   return new Proxy(store, {
     get: (target, key) => {
       if (key === "append") return append;
+      if (key === "putArtifact") return putArtifact;
       const value: unknown = Reflect.get(target, key);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
 }
 
-const config = await loadConfig(`${root}/.fluzo`, []);
-if (!config.ok) throw new Error(JSON.stringify(config.error));
-const identity = await workspaceIdentity(root);
-await new ConsentStore(`${home}/consent`).grant(identity, {
-  settings: config.value.settings,
-  insecureOrigins: [],
-});
-const host = await openHost({
-  identity,
-  config: config.value,
-  userPaths: {
-    consent: `${home}/consent`,
-    credentials: `${home}/auth.toml`,
-    backups: `${home}/backups`,
-  },
-  variable: (name) => Deno.env.get(name) ?? null,
-  version: "test",
-  ports: { adapter: new ScriptedAdapter(SCRIPT), wrapStore: wrap },
-});
-if (!host.ok) throw new Error(JSON.stringify(host.error));
-const started = await host.value.port.execute({
-  type: "start_task",
-  commandId: randomIds(systemClock).next("command"),
-  goal: "crash",
-  sessionId: null,
-  model: null,
-  grants: [{ type: "shell", script: shell }],
-  onAsk: "block",
-  verification: null,
-  yolo: false,
-});
-if (!started.ok) throw new Error(JSON.stringify(started.error));
-const subscription = host.value.port.subscribe(started.value.taskId);
-for await (const updates of subscription) {
-  if (updates.some((u) => u.type === "event" && u.envelope.event.type === "task_ended")) break;
+/** Says yes to whatever waits. */
+async function approve(port: ApplicationPort, taskId: TaskId): Promise<void> {
+  const waiting = await port.query({ type: "list_approvals", taskId });
+  if (!waiting.ok) throw new Error(JSON.stringify(waiting.error));
+  for (const { id, scope } of waiting.value) {
+    await port.execute({
+      type: "approve_operation",
+      commandId: randomIds(systemClock).next("command"),
+      operationId: id,
+      seen: approvalKey(scope),
+    });
+  }
 }
-await host.value.shutdown("user");
+
+const { host } = await TestHost.attach(root, {
+  adapter: new ScriptedAdapter(turns),
+  wrapStore: wrap,
+});
+const started = await host.port.execute(
+  startTask({ goal: "crash", grants, onAsk: "wait", verification: ["true"] }),
+);
+if (!started.ok) throw new Error(JSON.stringify(started.error));
+const { taskId } = started.value;
+for await (const updates of host.port.subscribe(taskId)) {
+  const events = updates.flatMap((u) => u.type === "event" ? [u.envelope.event] : []);
+  if (events.some(({ type }) => type === "task_ended")) break;
+  if (events.some((e) => e.type === "task_moved" && e.to === "waiting")) {
+    await approve(host.port, taskId);
+  }
+}
+await host.shutdown("user");
 Deno.exit(0);

@@ -5,6 +5,8 @@ import type { ChatAdapter, ChatAnswer, ChatRequest } from "../../src/runtime/pro
 /** One answer of a scripted model: a text, or calls. */
 export interface ScriptedTurn {
   readonly text?: string;
+  /** Pieces the text comes in, one a turn of the event loop. Default: one. */
+  readonly pieces?: number;
   readonly calls?: readonly { readonly name: string; readonly arguments: unknown }[];
 }
 
@@ -17,13 +19,16 @@ export class ScriptedAdapter implements ChatAdapter {
     this.#turns = turns;
   }
 
-  send: ChatAdapter["send"] = (_endpoint, request, { onDelta }) => {
+  send: ChatAdapter["send"] = async (_endpoint, request, { onDelta }) => {
     const turn = this.#turns[this.requests.length];
     // The conversation goes on growing: what was asked is kept as it was.
     this.requests.push({ ...request, messages: [...request.messages] });
     if (turn === undefined) throw new Error("The script has no further answer");
     const calls = turn.calls ?? [];
-    if (turn.text !== undefined) onDelta({ type: "text", text: turn.text });
+    for (const text of inPieces(turn)) {
+      onDelta({ type: "text", text });
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
     const answer: ChatAnswer = {
       text: turn.text ?? "",
       reasoning: "",
@@ -41,6 +46,12 @@ export class ScriptedAdapter implements ChatAdapter {
       firstChunkMs: 0,
       notes: [],
     };
-    return Promise.resolve(ok(answer));
+    return ok(answer);
   };
+}
+
+function inPieces({ text = "", pieces = 1 }: ScriptedTurn): readonly string[] {
+  if (text === "") return [];
+  const length = Math.ceil(text.length / pieces);
+  return Array.from({ length: pieces }, (_, i) => text.slice(i * length, (i + 1) * length));
 }

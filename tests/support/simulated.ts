@@ -22,5 +22,8 @@ export function calls(
 
 /** A step that takes any request and streams these frames. */
 export function reply(frames: Frames): Scenario["steps"][number] {
-  return { expect: { last_message: [] }, reply: { status: 200, headers: {}, frames } };
+  return {
+    expect: { last_message: [], conversation: [] },
+    reply: { status: 200, headers: {}, hang: false, frames },
+  };
 }

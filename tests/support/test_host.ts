@@ -51,34 +51,58 @@ export class TestHost implements AsyncDisposable {
     } = {},
   ): Promise<TestHost> {
     const folder = new TestFolder();
-    folder.commit({ "a.txt": "one\n" });
-    folder.write(".git/info/exclude", "/.fluzodrive/\n/.home/\n");
-    folder.write(".fluzo", CONFIG + more);
+    TestHost.prepare(folder, { config: more });
     prepare?.(folder);
-    return await TestHost.#openIn(folder, turns, wrapStore);
+    const adapter = new ScriptedAdapter(turns);
+    const parts = await TestHost.attach(folder.path, {
+      adapter,
+      ...(wrapStore === undefined ? {} : { wrapStore }),
+    });
+    return new TestHost({ folder, adapter, ...parts });
+  }
+
+  /** Makes a folder a repository with a configuration. */
+  static prepare(
+    folder: TestFolder,
+    { files = { "a.txt": "one\n" }, config = "" }: {
+      readonly files?: Readonly<Record<string, string>>;
+      readonly config?: string;
+    } = {},
+  ): void {
+    folder.commit(files);
+    folder.write(".git/info/exclude", "/.fluzodrive/\n/.home/\n");
+    folder.write(".fluzo", CONFIG + config);
   }
 
   /** Closes the host and opens another on the same folder, as a later process would. */
   async reopen(turns: readonly ScriptedTurn[]): Promise<TestHost> {
     await this.host.shutdown("user");
     this.#passedOn = true;
-    return await TestHost.#openIn(this.folder, turns);
+    return await TestHost.adopt(this.folder, turns);
   }
 
-  static async #openIn(
-    folder: TestFolder,
-    turns: readonly ScriptedTurn[],
-    wrapStore?: (store: Store) => Store,
-  ): Promise<TestHost> {
-    const config = await loadConfig(`${folder.path}/.fluzo`, []);
+  /** A host on a folder that was prepared; it removes the folder in the end. */
+  static async adopt(folder: TestFolder, turns: readonly ScriptedTurn[]): Promise<TestHost> {
+    const adapter = new ScriptedAdapter(turns);
+    return new TestHost({ folder, adapter, ...await TestHost.attach(folder.path, { adapter }) });
+  }
+
+  /** Opens a host on a prepared folder and agrees to its configuration. */
+  static async attach(
+    root: string,
+    { adapter, wrapStore }: {
+      readonly adapter: ScriptedAdapter;
+      readonly wrapStore?: (store: Store) => Store;
+    },
+  ): Promise<Pick<TestHost, "host" | "telemetry">> {
+    const config = await loadConfig(`${root}/.fluzo`, []);
     assert.ok(config.ok);
-    const identity = await workspaceIdentity(folder.path);
-    const home = `${folder.path}/.home`;
+    const identity = await workspaceIdentity(root);
+    const home = `${root}/.home`;
     await new ConsentStore(`${home}/consent`).grant(identity, {
       settings: config.value.settings,
       insecureOrigins: [],
     });
-    const adapter = new ScriptedAdapter(turns);
     const telemetry = new RecordingTelemetry(systemClock);
     const options: HostOptions = {
       identity,
@@ -94,7 +118,7 @@ export class TestHost implements AsyncDisposable {
     };
     const host = await openHost(options);
     assert.ok(host.ok, JSON.stringify(host));
-    return new TestHost({ folder, host: host.value, adapter, telemetry });
+    return { host: host.value, telemetry };
   }
 
   /** Runs a task to its end and returns its updates. */

@@ -1,32 +1,39 @@
 import type { DomainEvent } from "../../core/events/event.ts";
 import { FluzoFailure } from "../../core/errors.ts";
-import type { IdSource } from "../../core/ids.ts";
+import { describeError } from "../../core/error_text.ts";
+import type { IdSource, OperationId } from "../../core/ids.ts";
 import type { Clock, Timers } from "../../core/clock.ts";
 import { NONE_LEFT, type OperationLeft, sameLeft } from "../../core/left_processes.ts";
 import type { EventDraft } from "../../core/events/envelope.ts";
 import { UNKNOWN_USAGE } from "../../core/usage.ts";
 import { findSurvivors } from "../processes/survivors.ts";
 import type { JournalReader, JournalWriter, Unfinished } from "../storage/journal.ts";
+import type { Leftover, WorkspaceFiles } from "../workspace/protocol.ts";
 
 /**
  * Writes down what a process that is gone left unfinished: attempts become interrupted, begun
- * operations unknown, dispatched requests uncertain, processes that are still alive named. Only the owner does this, before anything
- * else; nothing is repeated and nothing is repaired.
+ * operations unknown, dispatched requests uncertain, processes that are still alive
+ * named. Only the owner does this, before anything else; nothing is repeated, repaired or signalled.
+ * The private names of killed changes are removed where that loses nothing.
+ *
+ * @throws {FluzoFailure} With a storage error.
  */
 export async function recordInterrupted(
   journal: JournalReader & JournalWriter,
-  { clock, ids, timers }: {
+  { clock, ids, files, timers }: {
     readonly clock: Clock;
     readonly ids: IdSource;
+    readonly files: WorkspaceFiles;
     readonly timers: Timers;
   },
 ): Promise<void> {
   while (true) {
     const found = await journal.unfinished();
     if (!found.ok) throw new FluzoFailure(found.error);
+    const leftovers = await cleanUpAfter(found.value, files);
     const survivors = await findSurvivors(found.value.processes, timers);
     const events = [
-      ...interruptionEvents(found.value),
+      ...interruptionEvents(found.value, leftovers),
       ...survivorEvents(found.value.processes, survivors),
     ];
     if (events.length === 0) return;
@@ -53,8 +60,41 @@ function survivorEvents(
   });
 }
 
+/** Removes what killed changes left behind; one line for each that had something. */
+async function cleanUpAfter(
+  { operations }: Unfinished,
+  files: WorkspaceFiles,
+): Promise<ReadonlyMap<OperationId, string>> {
+  const lines = new Map<OperationId, string>();
+  for (const { id, scope, before, after, preImage, afterLoss } of operations) {
+    if (scope.type !== "file" || afterLoss !== "unknown") continue;
+    const { action, path } = scope;
+    const cleaned = await files.call({
+      type: "clean_up",
+      change: { operationId: id, action, path, before, after, beforeKept: preImage !== null },
+    });
+    const line = cleaned.ok ? leftoverText(cleaned.value) : describeError(cleaned.error).what;
+    if (line !== null) lines.set(id, line);
+  }
+  return lines;
+}
+
+function leftoverText(leftover: Leftover): string | null {
+  switch (leftover.type) {
+    case "none":
+      return null;
+    case "removed":
+      return "its temporary file was removed";
+    case "kept":
+      return `a content that nothing else has is kept in "${leftover.name}"`;
+  }
+}
+
 /** The events that turn what is unfinished into what is known of it. */
-export function interruptionEvents(found: Unfinished): readonly DomainEvent[] {
+export function interruptionEvents(
+  found: Unfinished,
+  leftovers: ReadonlyMap<OperationId, string>,
+): readonly DomainEvent[] {
   const events: DomainEvent[] = [];
   const open = new Set(found.attempts.map(({ id }) => id));
   for (const operation of found.operations) {
@@ -65,7 +105,8 @@ export function interruptionEvents(found: Unfinished): readonly DomainEvent[] {
       events.push({
         type: "operation_unknown",
         operationId,
-        detail: "the process ended before the outcome was recorded",
+        detail: ["the process ended before the outcome was recorded", leftovers.get(operationId)]
+          .filter((part) => part !== undefined).join("; "),
       });
     } else if (operation.afterLoss === "cancelled") {
       events.push({ type: "operation_cancelled", operationId, reason: "cancelled" });

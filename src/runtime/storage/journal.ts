@@ -13,6 +13,8 @@ import type { LeftProcesses, ProcessIdentity } from "../../core/left_processes.t
 import type { OperationState } from "../../core/lifecycle/operation.ts";
 import type { RequestState } from "../../core/lifecycle/request.ts";
 import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
+import type { Digest } from "../../core/digest.ts";
+import type { OperationScope } from "../../core/policy/scope.ts";
 import type { Artifact } from "../../core/events/event.ts";
 import type { EventDraft, EventEnvelope } from "../../core/events/envelope.ts";
 import type { Message } from "../../core/conversation/message.ts";
@@ -73,6 +75,12 @@ export interface Unfinished {
     readonly state: OperationState;
     /** What it is once its owner is gone (`operationAfterLoss`). */
     readonly afterLoss: OperationState;
+    readonly scope: OperationScope;
+    /** What the intent said the file has before and after; null where it did not know. */
+    readonly before: Digest | "absent" | null;
+    readonly after: Digest | "absent" | null;
+    /** The bytes as they were before; null where none were kept. */
+    readonly preImage: ArtifactId | null;
   }[];
   readonly requests: readonly {
     readonly id: RequestId;

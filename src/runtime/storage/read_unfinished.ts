@@ -18,7 +18,8 @@ const TASKS = `SELECT t.id, t.session_id, t.state, t.reason FROM tasks t
   ORDER BY t.created_sequence LIMIT ?`;
 const ATTEMPTS = `SELECT id, task_id, trace_id, instance_id FROM attempts
   WHERE state = 'open' ORDER BY started_sequence LIMIT ?`;
-const OPERATIONS = `SELECT id, task_id, attempt_id, tool, state FROM operations
+const OPERATIONS = `SELECT id, task_id, attempt_id, tool, state, scope, before_version,
+    after_version, pre_image FROM operations
   WHERE state IN ('requested', 'authorized', 'intent_committed', 'dispatched')
   ORDER BY requested_sequence LIMIT ?`;
 const REQUESTS = `SELECT id, task_id, attempt_id, capacity_id, pool, state FROM provider_requests
@@ -64,6 +65,10 @@ export function readUnfinished(statements: Statements): Unfinished {
       tool: row.text("tool"),
       state,
       afterLoss: operationAfterLoss(state),
+      scope: row.json("scope"),
+      before: row.idOrNull("before_version"),
+      after: row.idOrNull("after_version"),
+      preImage: row.idOrNull("pre_image"),
     } satisfies Unfinished["operations"][number];
   });
   const requests = list(REQUESTS).map((row) => ({

@@ -1,5 +1,6 @@
 import type { OperationId } from "../../core/ids.ts";
 import { applyPlan } from "./apply.ts";
+import { cleanUp } from "./clean_up.ts";
 import { MAX_FILE_BYTES } from "./_content.ts";
 import { Guard } from "./_guard.ts";
 import { listEntries } from "./list.ts";
@@ -45,6 +46,8 @@ export class Dispatcher {
       case "discard":
         this.#plans.delete(request.operationId);
         return null;
+      case "clean_up":
+        return await cleanUp(this.#scope(request.change.path), request.change);
     }
   }
 
@@ -103,6 +106,7 @@ export function pathOf(request: WorkspaceRequest): string {
     case "open":
       return request.root;
     case "plan":
+    case "clean_up":
       return request.change.path;
     case "versions":
     case "apply":

@@ -67,6 +67,23 @@ export interface PlannedChange {
   readonly diff: string;
 }
 
+/** A change that its process may have left half done, as the journal recorded its intent. */
+export interface UnfinishedChange {
+  readonly operationId: OperationId;
+  readonly action: "edit" | "create" | "rewrite" | "delete" | "rename";
+  readonly path: string;
+  readonly before: Digest | "absent" | null;
+  readonly after: Digest | "absent" | null;
+  /** Whether the journal has the bytes as they were before. */
+  readonly beforeKept: boolean;
+}
+
+/** What became of the private name of an unfinished change; `name` is relative to the root. */
+export type Leftover =
+  | { readonly type: "none" }
+  | { readonly type: "removed" }
+  | { readonly type: "kept"; readonly name: string };
+
 /** A part of a file, whole lines. */
 export interface FileText {
   readonly path: string;
@@ -152,7 +169,8 @@ export type WorkspaceRequest =
   | { readonly type: "versions"; readonly paths: readonly string[] }
   | { readonly type: "plan"; readonly operationId: OperationId; readonly change: FileChange }
   | { readonly type: "apply"; readonly operationId: OperationId }
-  | { readonly type: "discard"; readonly operationId: OperationId };
+  | { readonly type: "discard"; readonly operationId: OperationId }
+  | { readonly type: "clean_up"; readonly change: UnfinishedChange };
 
 /** The answer to each request type. */
 export interface WorkspaceReplies {
@@ -175,6 +193,7 @@ export interface WorkspaceReplies {
   /** The version that now stands at the path (at `to` for a rename). */
   readonly apply: FileVersion;
   readonly discard: null;
+  readonly clean_up: Leftover;
 }
 
 /** A typed handle on the worker: one method, every request bounded, none throws for a refusal. */

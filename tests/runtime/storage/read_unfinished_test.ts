@@ -3,6 +3,7 @@ import { NONE_LEFT } from "../../../src/core/left_processes.ts";
 import type { DomainEvent } from "../../../src/core/events/event.ts";
 import {
   authorizedOperation,
+  COMMAND,
   draft,
   drafts,
   intended,
@@ -141,6 +142,10 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
       tool: "run_command",
       state: states[i],
       afterLoss: after[i],
+      scope: COMMAND,
+      before: null,
+      after: null,
+      preImage: null,
     })),
     processes: [{
       id: story.operations[3],
