@@ -27,6 +27,11 @@ export interface OperationLeft {
   readonly left: LeftProcesses;
 }
 
+/** An operation whose processes were ended: what is left, and what was named before. */
+export interface EndedOperation extends OperationLeft {
+  readonly before: LeftProcesses;
+}
+
 /** Processes that are named one by one: what a person can go through. */
 export const MAX_NAMED_PROCESSES = 32;
 

@@ -1,7 +1,6 @@
 import type { Timers } from "../core/clock.ts";
 import { type FluzoError, FluzoFailure } from "../core/errors.ts";
 import type { OperationId, TaskId } from "../core/ids.ts";
-import { redactLeft } from "../core/left_processes.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { createRedactor } from "../core/text/redactor.ts";
@@ -15,6 +14,7 @@ import { UpdateHub } from "./application/update_hub.ts";
 import { ConsentStore } from "./consent/consent_store.ts";
 import { resolveCredential } from "./consent/credentials.ts";
 import { admissionLimits, findChatModel } from "./execution/model_plan.ts";
+import { leftEvents } from "./execution/left_events.ts";
 import { LiveOutputs } from "./execution/live_output.ts";
 import { readStatus, readTracking } from "./git/repository.ts";
 import { restingJournal, type TaskJournal } from "./execution/task_journal.ts";
@@ -202,15 +202,10 @@ async function endCommands(
     graceMs: options.config.settings.tools.shell.termination_grace_seconds * 1000,
     force,
   });
-  if (ended.length === 0) return;
+  const events = leftEvents(ended, redactor.redact);
+  if (events.length === 0) return;
   try {
-    await resting.append(
-      ended.map(({ operationId, left }) => ({
-        type: "processes_left",
-        operationId,
-        left: redactLeft(left, redactor.redact),
-      })),
-    );
+    await resting.append(events);
   } catch (failure) {
     if (!(failure instanceof FluzoFailure)) throw failure;
     defects.push(failure.error);

@@ -1,7 +1,6 @@
 import type { FluzoError } from "../../core/errors.ts";
 import { FluzoFailure } from "../../core/errors.ts";
 import type { DomainEvent, TaskResult } from "../../core/events/event.ts";
-import { redactLeft } from "../../core/left_processes.ts";
 import type { AttemptOutcome } from "../../core/lifecycle/attempt.ts";
 import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
 import { formatCommand } from "../../core/policy/command_scope.ts";
@@ -10,6 +9,7 @@ import type { ToolCall } from "../../core/conversation/message.ts";
 import { unansweredCalls } from "../context/conversation.ts";
 import type { Attempt, Ending } from "./attempt.ts";
 import { dispatch } from "./dispatcher.ts";
+import { leftEvents } from "./left_events.ts";
 import { ProgressGuard } from "./progress_guard.ts";
 import { buildResult, type ResultEffects } from "./result.ts";
 import { takeTurn } from "./turn.ts";
@@ -240,11 +240,7 @@ async function endLeft(
 ): Promise<readonly DomainEvent[]> {
   if (ending.type !== "cancelled" || leftBy.size === 0) return [];
   const ended = await services.effects.commands.endLeft(leftBy, cancel.forced);
-  return ended.map(({ operationId, left }) => ({
-    type: "processes_left",
-    operationId,
-    left: redactLeft(left, services.redactor.redact),
-  }));
+  return leftEvents(ended, services.redactor.redact);
 }
 
 /**

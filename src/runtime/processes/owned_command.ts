@@ -4,6 +4,7 @@ import {
   type LeftProcess,
   type LeftProcesses,
   MAX_NAMED_PROCESSES,
+  NONE_LEFT,
   type ProcessIdentity,
 } from "../../core/left_processes.ts";
 import { reapProcess } from "../linux/pidfd.ts";
@@ -76,6 +77,7 @@ export class OwnedCommand {
   #known: ReadonlyMap<number, string>;
   #looking: Promise<readonly ProcessRow[]> = Promise.resolve([]);
   #cancelSample: () => void = () => {};
+  #named: LeftProcesses = NONE_LEFT;
   #leaderRuns = true;
   #gone = false;
 
@@ -113,7 +115,7 @@ export class OwnedCommand {
   async left(): Promise<LeftProcesses> {
     const alive = await this.#look("quick");
     const { bootId } = this.identity;
-    return {
+    this.#named = {
       processes: alive.slice(0, MAX_NAMED_PROCESSES).map((row): LeftProcess => ({
         pid: row.pid,
         startTicks: row.startTicks,
@@ -122,6 +124,12 @@ export class OwnedCommand {
       })),
       more: Math.max(0, alive.length - MAX_NAMED_PROCESSES),
     };
+    return this.#named;
+  }
+
+  /** What `left` and `end` named last. */
+  get named(): LeftProcesses {
+    return this.#named;
   }
 
   /**

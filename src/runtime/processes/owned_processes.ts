@@ -1,7 +1,7 @@
 import type { Clock, Timers } from "../../core/clock.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { OperationId } from "../../core/ids.ts";
-import type { LeftProcesses, OperationLeft, ProcessIdentity } from "../../core/left_processes.ts";
+import type { EndedOperation, OperationLeft, ProcessIdentity } from "../../core/left_processes.ts";
 import { libc } from "../linux/libc.ts";
 import { adoptOrphans } from "../linux/pidfd.ts";
 import { bootId, processStartTicks } from "../linux/process_identity.ts";
@@ -93,21 +93,26 @@ export class OwnedProcesses {
 
   /** What is alive now, by operation. */
   async list(): Promise<readonly OperationLeft[]> {
-    return await each([...this.#commands], (command) => command.left());
+    return await Promise.all([...this.#commands].map(async (command) => ({
+      operationId: command.operationId,
+      left: await command.left(),
+    })));
   }
 
   /** Ends what is left of these operations at once. Tells of those that had not ended before. */
   async end(
     operations: ReadonlySet<OperationId>,
     options: EndOptions,
-  ): Promise<readonly OperationLeft[]> {
-    const commands = [...this.#commands].filter(({ operationId }) => operations.has(operationId));
-    return await each(commands, (command) => command.end(options));
+  ): Promise<readonly EndedOperation[]> {
+    return await endEach(
+      [...this.#commands].filter(({ operationId }) => operations.has(operationId)),
+      options,
+    );
   }
 
   /** Ends every command at once. */
-  async endAll(options: EndOptions): Promise<readonly OperationLeft[]> {
-    return await each([...this.#commands], (command) => command.end(options));
+  async endAll(options: EndOptions): Promise<readonly EndedOperation[]> {
+    return await endEach([...this.#commands], options);
   }
 
   #forget(command: OwnedCommand): void {
@@ -125,12 +130,12 @@ export class OwnedProcesses {
   }
 }
 
-async function each(
+async function endEach(
   commands: readonly OwnedCommand[],
-  work: (command: OwnedCommand) => Promise<LeftProcesses>,
-): Promise<readonly OperationLeft[]> {
-  return await Promise.all(commands.map(async (command) => ({
-    operationId: command.operationId,
-    left: await work(command),
-  })));
+  options: EndOptions,
+): Promise<readonly EndedOperation[]> {
+  return await Promise.all(commands.map(async (command) => {
+    const { operationId, named: before } = command;
+    return { operationId, before, left: await command.end(options) };
+  }));
 }

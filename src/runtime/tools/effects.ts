@@ -1,7 +1,7 @@
 import type { GitError, ProcessError } from "../../core/errors.ts";
 import type { Digest } from "../../core/digest.ts";
 import type { OperationId } from "../../core/ids.ts";
-import type { OperationLeft, ProcessIdentity } from "../../core/left_processes.ts";
+import type { EndedOperation, ProcessIdentity } from "../../core/left_processes.ts";
 import type { OperationScope } from "../../core/policy/scope.ts";
 import type { Result } from "../../core/result.ts";
 import type { ProcessOutcome } from "../processes/run_process.ts";
@@ -84,7 +84,7 @@ export interface CommandRunner {
   endLeft(
     operations: ReadonlySet<OperationId>,
     force: AbortSignal,
-  ): Promise<readonly OperationLeft[]>;
+  ): Promise<readonly EndedOperation[]>;
 }
 
 export interface GitInspection {
