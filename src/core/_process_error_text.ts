@@ -25,6 +25,8 @@ export function describeProcess(error: ProcessError): ErrorText {
         what: `Not run: what ${name} stands for has changed since it was allowed${detail}`,
         remedy: "Ask for it again",
       };
+    case "cancelled":
+      return { what: `Not run: the task was cancelled before ${name} started`, remedy: "" };
     case "spawn_failed":
       return { what: `Cannot start ${name}${detail}`, remedy: "" };
     case "run_permission":

@@ -60,6 +60,7 @@ export type ProcessReason =
   | "outside_workspace"
   | "invalid_environment"
   | "program_changed"
+  | "cancelled"
   | "spawn_failed"
   | "run_permission";
 

@@ -1,6 +1,6 @@
 import type { Timers } from "../core/clock.ts";
-import type { FluzoError } from "../core/errors.ts";
-import type { CommandId, TaskId } from "../core/ids.ts";
+import { type FluzoError, FluzoFailure } from "../core/errors.ts";
+import type { CommandId, OperationId, TaskId } from "../core/ids.ts";
 import type { ApplicationPort } from "../core/port/application.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { createRedactor } from "../core/text/redactor.ts";
@@ -16,10 +16,12 @@ import { ConsentStore } from "./consent/consent_store.ts";
 import { resolveCredential } from "./consent/credentials.ts";
 import { ControlServer } from "./control/server.ts";
 import { admissionLimits, findChatModel } from "./execution/model_plan.ts";
+import { leftEvents } from "./execution/left_events.ts";
+import { LiveOutputs } from "./execution/live_output.ts";
 import { readStatus, readTracking } from "./git/repository.ts";
-import { restingJournal } from "./execution/task_journal.ts";
+import { restingJournal, type TaskJournal } from "./execution/task_journal.ts";
 import { ownJournal } from "./own_journal.ts";
-import { OwnedGroups } from "./processes/owned_groups.ts";
+import { OwnedProcesses } from "./processes/owned_processes.ts";
 import { ChatCompletionsAdapter } from "./providers/chat_completions/adapter.ts";
 import { ProviderGateway } from "./providers/gateway.ts";
 import { removeProxyVariables } from "./providers/proxy_environment.ts";
@@ -42,7 +44,10 @@ const SHUTDOWN_WAIT_MS = 10_000;
 /** A runtime on one workspace, of which it is the one owner. */
 export interface Host {
   readonly port: ApplicationPort;
-  /** Cancels what runs, ends owned processes, and lets the workspace go. Idempotent. */
+  /**
+   * Cancels what runs, ends owned processes, and lets the workspace go. Asked again, or for a task
+   * that was cancelled before, it ends by force what has not ended yet.
+   */
   shutdown(by: "user" | "SIGINT" | "SIGTERM" | "SIGHUP"): Promise<void>;
   /** Errors that could not be recorded in the journal. */
   readonly defects: readonly FluzoError[];
@@ -96,7 +101,8 @@ export async function openHost(options: HostOptions): Promise<Result<Host, Fluzo
     files,
     journal,
     updates: new UpdateHub(),
-    groups: new OwnedGroups(timers),
+    outputs: new LiveOutputs(timers),
+    processes: new OwnedProcesses({ clock, timers, adoption: options.adoption ?? "proven" }),
     redactor: createRedactor([...secrets.value.values()].filter((secret) => secret !== null)),
     secrets: secrets.value,
     firstLook: looking,
@@ -149,6 +155,7 @@ function runningHost(
     reader: store,
     queued: (taskId: TaskId) => steering.queued(taskId),
     commandStatus: (id: CommandId) => log.status(id),
+    output: (operationId: OperationId) => world.outputs.read(operationId),
   };
   const port: ApplicationPort = {
     execute: (command) => executeCommand(handlers, command),
@@ -157,7 +164,12 @@ function runningHost(
   };
   const control = openControl(world, { port, ownership });
   let closing: Promise<void> | null = null;
+  const impatient = new AbortController();
   const shutdown: Host["shutdown"] = (by) => {
+    // Whoever asks again waits no longer for what was asked to end.
+    const attempt = tasks.current === null ? null : tasks.attemptOf(tasks.current);
+    if (attempt !== null && attempt.cancel.by !== null) attempt.cancel.force(by);
+    if (closing !== null) impatient.abort();
     closing ??= (async () => {
       const running = tasks.current;
       if (running !== null) {
@@ -169,13 +181,18 @@ function runningHost(
         });
         await within(tasks.idle(), timers);
       }
-      await world.groups.endAll(
-        options.config.settings.tools.shell.termination_grace_seconds * 1000,
-      );
-      await control?.close();
-      await store.close();
-      files.close();
-      ownership.release();
+      try {
+        await endCommands(world, {
+          resting: services.resting,
+          defects,
+          force: impatient.signal,
+        });
+      } finally {
+        await control?.close();
+        await store.close();
+        files.close();
+        ownership.release();
+      }
     })();
     return closing;
   };
@@ -198,6 +215,29 @@ function openControl(
     },
     announce: (place) => ownership.announce(place),
   });
+}
+
+/** Ends what commands left, and writes down what became of it. */
+async function endCommands(
+  { processes, options, redactor }: HostWorld,
+  { resting, defects, force }: {
+    readonly resting: TaskJournal;
+    readonly defects: FluzoError[];
+    readonly force: AbortSignal;
+  },
+): Promise<void> {
+  const ended = await processes.endAll({
+    graceMs: options.config.settings.tools.shell.termination_grace_seconds * 1000,
+    force,
+  });
+  const events = leftEvents(ended, redactor.redact);
+  if (events.length === 0) return;
+  try {
+    await resting.append(events);
+  } catch (failure) {
+    if (!(failure instanceof FluzoFailure)) throw failure;
+    defects.push(failure.error);
+  }
 }
 
 async function checkConsent(options: HostOptions): Promise<FluzoError | null> {

@@ -4,6 +4,7 @@ import type { Telemetry } from "../core/telemetry/telemetry.ts";
 import type { LoadedConfig } from "./config/load.ts";
 import type { UserPaths } from "./config/paths.ts";
 import type { WorkspaceIdentity } from "./consent/consent_store.ts";
+import type { Adoption } from "./processes/owned_processes.ts";
 import type { ChatAdapter } from "./providers/provider.ts";
 import type { Store } from "./storage/client.ts";
 
@@ -16,6 +17,8 @@ export interface HostOptions {
   /** A variable of the environment; "denied" when this process may not read it. */
   readonly variable: (name: string) => string | null | "denied";
   readonly version: string;
+  /** Whose the children of this process are that nobody accounts for. Default `proven`. */
+  readonly adoption?: Adoption;
   readonly ports?: Partial<HostPorts>;
 }
 

@@ -7,6 +7,7 @@ import { recordInterrupted } from "./application/recovery.ts";
 import { removeAbandonedSocket } from "./control/place.ts";
 import type { readTracking } from "./git/repository.ts";
 import { randomIds } from "./random_ids.ts";
+import { systemTimers } from "./system_clock.ts";
 import { openStore, type Store } from "./storage/client.ts";
 import { judgeDataDirectory, prepareDataDirectory } from "./storage/data_directory.ts";
 import type { WorkspaceFiles } from "./workspace/protocol.ts";
@@ -54,7 +55,12 @@ export async function ownJournal(
     return store;
   }
   try {
-    await recordInterrupted(store.value, { clock, ids: randomIds(clock), files });
+    await recordInterrupted(store.value, {
+      clock,
+      ids: randomIds(clock),
+      files,
+      timers: systemTimers,
+    });
   } catch (failure) {
     await store.value.close();
     ownership.value.release();

@@ -77,6 +77,7 @@ export async function openRestingHost(
   const sources = {
     reader: store,
     queued: () => [],
+    output: () => null,
     commandStatus: () => ({ state: "unknown" } as const),
   };
   return ok({

@@ -12,6 +12,7 @@ import { CONFIG_FILE } from "./config/load.ts";
 import { fingerprintOf } from "./consent/consent_store.ts";
 import { DATA_DIRECTORY } from "./data_directory_name.ts";
 import type { AttemptPlan } from "./execution/attempt.ts";
+import type { LiveOutputs } from "./execution/live_output.ts";
 import { capacityOf, findChatModel, modelEndpoint } from "./execution/model_plan.ts";
 import { userChangesOf } from "./execution/user_changes.ts";
 import { type RepositoryView, takeBaseline } from "./execution/workspace_observer.ts";
@@ -28,7 +29,7 @@ import {
 import { formatStatus } from "./git/format_status.ts";
 import type { HostOptions } from "./host_options.ts";
 import { commandRunner } from "./processes/command_runner.ts";
-import type { OwnedGroups } from "./processes/owned_groups.ts";
+import type { OwnedProcesses } from "./processes/owned_processes.ts";
 import type { ProviderGateway } from "./providers/gateway.ts";
 import type { Store } from "./storage/client.ts";
 import type { GitInspection, ToolCaps } from "./tools/effects.ts";
@@ -46,7 +47,8 @@ export interface HostWorld {
   readonly files: StartFiles;
   readonly journal: Store;
   readonly updates: UpdateHub;
-  readonly groups: OwnedGroups;
+  readonly outputs: LiveOutputs;
+  readonly processes: OwnedProcesses;
   readonly redactor: Redactor;
   /** Keys by model. */
   readonly secrets: ReadonlyMap<string, string | null>;
@@ -66,7 +68,7 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
   const caps = toolCaps(settings);
   const commands = commandRunner({
     root: identity.root,
-    groups: world.groups,
+    processes: world.processes,
     clock,
     timers,
     graceMs: settings.tools.shell.termination_grace_seconds * 1000,
@@ -88,7 +90,6 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
     workspace: { type: "workspace_recorded", workspaceId: world.workspaceId, ...identity },
     onTask: world.onTask,
     // No grace: each group is told once, then killed.
-    killProcesses: () => world.groups.endAll(0),
     plan: (request, made) => planAttempt(world, { request, made }),
     baseline: async ({ touched, detail }) => {
       const first = detail === "folders" ? look : null;
@@ -104,6 +105,7 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
       writer: journal,
       reader: journal,
       updates,
+      outputs: world.outputs,
       gateway,
       redactor: world.redactor,
       warmUp: files.warmUp,

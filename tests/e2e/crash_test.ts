@@ -5,7 +5,7 @@ import type { OperationDetail, TaskSummary } from "../../src/core/port/read_mode
 import { recordInterrupted } from "../../src/runtime/application/recovery.ts";
 import { randomIds } from "../../src/runtime/random_ids.ts";
 import { openStore, type Store } from "../../src/runtime/storage/client.ts";
-import { systemClock } from "../../src/runtime/system_clock.ts";
+import { systemClock, systemTimers } from "../../src/runtime/system_clock.ts";
 import { startFiles } from "../../src/runtime/workspace/start_files.ts";
 import { crash, type Side } from "../support/crash.ts";
 import { TestFolder } from "../support/repository.ts";
@@ -79,7 +79,12 @@ for (const [name, operation] of [["an edit", EDIT], ["a command", COMMAND]] as c
       // The next owner writes it down; a second one finds nothing left to write.
       const owner = await open(folder, "write");
       const files = startFiles(folder.path, { protectedPaths: [] });
-      const services = { clock: systemClock, ids: randomIds(systemClock), files };
+      const services = {
+        clock: systemClock,
+        ids: randomIds(systemClock),
+        files,
+        timers: systemTimers,
+      };
       await recordInterrupted(owner, services);
       const recorded = await look(owner);
       await recordInterrupted(owner, services);

@@ -1,7 +1,7 @@
 /**
- * A Fluzo that kills itself. Arguments: workspace root, private folder for the user's files, and a
- * `KillPoint` as JSON, or `null` to live. Prints one line of JSON for each batch that the store
- * acknowledged, before anything else happens.
+ * A Fluzo that kills itself. Arguments: workspace root; a `KillPoint` as JSON, or `null` to live; the
+ * script of the only command, if it is not to be the whole story. Prints one line of JSON for each
+ * batch that the store acknowledged, before anything else happens.
  */
 import { approvalKey } from "../../src/core/policy/scope.ts";
 import type { ApplicationPort } from "../../src/core/port/application.ts";
@@ -12,9 +12,11 @@ import { systemClock } from "../../src/runtime/system_clock.ts";
 import type { Acknowledged, KillPoint } from "./crash.ts";
 import { CRASH_GRANTS, CRASH_SCRIPT } from "./crash_script.ts";
 import { ScriptedAdapter } from "./scripted_adapter.ts";
-import { startTask, TestHost } from "./test_host.ts";
+import { call, startTask, TestHost } from "./test_host.ts";
 
-const [root = "", point = "null"] = Deno.args;
+const [root = "", point = "null", shell = null] = Deno.args;
+const turns = shell === null ? CRASH_SCRIPT : [call("shell", { script: shell }), { text: "done" }];
+const grants = shell === null ? CRASH_GRANTS : [{ type: "shell", script: shell } as const];
 const kill = JSON.parse(point) as KillPoint | null;
 let appends = 0;
 let artifacts = 0;
@@ -111,11 +113,11 @@ async function approve(port: ApplicationPort, taskId: TaskId): Promise<void> {
 }
 
 const { host } = await TestHost.attach(root, {
-  adapter: new ScriptedAdapter(CRASH_SCRIPT),
+  adapter: new ScriptedAdapter(turns),
   wrapStore: wrap,
 });
 const started = await host.port.execute(
-  startTask({ goal: "crash", grants: CRASH_GRANTS, onAsk: "wait", verification: ["true"] }),
+  startTask({ goal: "crash", grants, onAsk: "wait", verification: ["true"] }),
 );
 if (!started.ok) throw new Error(JSON.stringify(started.error));
 const { taskId } = started.value;

@@ -34,6 +34,7 @@ export async function openInspection(flags: ParsedFlags): Promise<Result<Inspect
       answerQuery({
         reader: store.value,
         queued: () => [],
+        output: () => null,
         commandStatus: () => ({ state: "unknown" }),
       }, query),
     [Symbol.asyncDispose]: () => opening.close(),

@@ -57,6 +57,8 @@ export async function openRuntime(flags: ParsedFlags): Promise<Result<OpenRuntim
     userPaths: paths.value,
     variable: readVariable,
     version: VERSION,
+    // The command line starts nothing but commands and Git, which stays in this session.
+    adoption: "all",
   });
   return host.ok ? ok({ host: host.value, location: location.value }) : host;
 }

@@ -1,6 +1,7 @@
 import type { OperationDetail, TaskDetail } from "../../core/port/read_models.ts";
 import { formatCommand } from "../../core/policy/command_scope.ts";
 import { describeScope } from "../../core/policy/scope_text.ts";
+import { describeLeft } from "../../core/left_processes.ts";
 import { describeError } from "../../core/error_text.ts";
 import type { CommandInput } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
@@ -78,6 +79,11 @@ function describe(
       `Unknown:   nobody saw whether ${operation.id} happened; look, then resume with ` +
         `--accept-unknown ${operation.id} or --retry-unknown ${operation.id}`,
     );
+  }
+  for (const operation of operations) {
+    const left = describeLeft(operation.left);
+    if (left === null) continue;
+    lines.push(`Left:      ${operation.id}, when last looked at, ${safeText(left)}`);
   }
   if (more) lines.push(`  (only the first ${MAX_OPERATIONS} are shown)`);
   if (result !== null) {

@@ -16,6 +16,7 @@ import type {
   TaskId,
   WorkspaceId,
 } from "../ids.ts";
+import type { LeftProcesses } from "../left_processes.ts";
 import type { AttemptOutcome } from "../lifecycle/attempt.ts";
 import type { TaskReason, TaskState } from "../lifecycle/task.ts";
 import type { Evidence } from "../policy/decide.ts";
@@ -219,6 +220,18 @@ export type DomainEvent =
     readonly type: "process_started";
     readonly operationId: OperationId;
     readonly pid: number;
+    /** With the next one it tells the process from a later one that gets its number. */
+    readonly startTicks: string;
+    readonly bootId: string;
+  }
+  /**
+   * Processes of an operation that were seen alive when it was over, when the runtime was closed, or
+   * by the next owner after a crash. Replaces what was named before; nothing named: all are gone.
+   */
+  | {
+    readonly type: "processes_left";
+    readonly operationId: OperationId;
+    readonly left: LeftProcesses;
   }
   | {
     readonly type: "operation_finished";

@@ -81,6 +81,7 @@ export function recordedEvent(event: DomainEvent): RecordedEvent {
     case "operation_intended":
     case "operation_dispatched":
     case "process_started":
+    case "processes_left":
     case "operation_finished":
     case "operation_unknown":
     case "operation_settled":

@@ -1,3 +1,4 @@
+import { describeLeft } from "../left_processes.ts";
 import { describeError } from "../error_text.ts";
 import { describeScope } from "../policy/scope_text.ts";
 import type { EventEnvelope } from "./envelope.ts";
@@ -94,6 +95,8 @@ export function describeEvent(event: RecordedEvent): string {
       return "performing";
     case "process_started":
       return `process ${event.pid} started`;
+    case "processes_left":
+      return describeLeft(event.left) ?? "no process of it is left";
     case "operation_finished":
       return `${event.outcome}: ${event.summary}`;
     case "operation_unknown":

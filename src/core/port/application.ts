@@ -17,6 +17,7 @@ import type { Result } from "../result.ts";
 import type {
   GrantDetail,
   OperationDetail,
+  OutputTail,
   Page,
   QueuedMessage,
   SessionSummary,
@@ -213,6 +214,8 @@ export type Query =
     readonly limit: number;
   }
   | { readonly type: "show_operation"; readonly operationId: OperationId }
+  /** The newest output of an operation that runs here, or ran not long ago. */
+  | { readonly type: "read_output"; readonly operationId: OperationId }
   /** Operations that wait for the user's answer, oldest first. */
   | { readonly type: "list_approvals"; readonly taskId: TaskId }
   /** Grants of a task, or of all, newest first, with those that ended. */
@@ -242,6 +245,7 @@ export interface QueryReplies {
   readonly show_task: TaskDetail;
   readonly list_operations: Page<OperationDetail>;
   readonly show_operation: { readonly taskId: TaskId; readonly operation: OperationDetail };
+  readonly read_output: OutputTail;
   readonly list_approvals: readonly OperationDetail[];
   readonly list_grants: Page<GrantDetail>;
   readonly list_messages: readonly QueuedMessage[];
@@ -270,7 +274,7 @@ export type Update =
     readonly text: string;
   }
   | { readonly type: "status"; readonly text: string }
-  /** Provisional output of a running process, sanitised. */
+  /** Provisional output of a running process, sanitised; a mark says where text was left out. */
   | { readonly type: "output"; readonly operationId: OperationId; readonly text: string }
   /** Updates were left out; query events after `sinceSequence`. */
   | { readonly type: "lagged"; readonly sinceSequence: number };

@@ -9,6 +9,7 @@ import type {
   SessionId,
   TaskId,
 } from "../ids.ts";
+import type { LeftProcesses } from "../left_processes.ts";
 import type { AttemptState } from "../lifecycle/attempt.ts";
 import type { OperationState } from "../lifecycle/operation.ts";
 import type { TaskReason, TaskState } from "../lifecycle/task.ts";
@@ -86,6 +87,16 @@ export interface OperationDetail {
   readonly after: Digest | "absent" | null;
   readonly preImage: ArtifactId | null;
   readonly artifacts: readonly ArtifactId[];
+  /** Processes that were seen alive when it was over, or by the next owner after a crash. */
+  readonly left: LeftProcesses;
+}
+
+/** The newest output of an operation, sanitised. */
+export interface OutputTail {
+  readonly text: string;
+  /** UTF-16 units before it that are no longer there. */
+  readonly droppedUnits: number;
+  readonly running: boolean;
 }
 
 export interface TaskDetail extends TaskSummary {

@@ -1,7 +1,7 @@
 import type { FluzoError } from "../../core/errors.ts";
 import type { CommandStatus, Query, QueryReplies } from "../../core/port/application.ts";
 import type { CommandId, OperationId, TaskId } from "../../core/ids.ts";
-import type { OperationDetail, QueuedMessage } from "../../core/port/read_models.ts";
+import type { OperationDetail, OutputTail, QueuedMessage } from "../../core/port/read_models.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { JournalReader } from "../storage/journal.ts";
 
@@ -18,6 +18,8 @@ export interface QuerySources {
   queued(taskId: TaskId): readonly QueuedMessage[];
   /** What became of a command; `unknown` where no commands are carried out. */
   commandStatus(commandId: CommandId): CommandStatus;
+  /** The newest output of an operation; null where none is kept. */
+  output(operationId: OperationId): OutputTail | null;
 }
 
 /** Answers queries. It never executes anything. */
@@ -30,7 +32,7 @@ export async function answerQuery<T extends Query["type"]>(
 }
 
 async function answer(
-  { reader, queued, commandStatus }: QuerySources,
+  { reader, queued, commandStatus, output }: QuerySources,
   query: Query,
 ): Promise<Result<QueryReplies[Query["type"]], FluzoError>> {
   switch (query.type) {
@@ -54,6 +56,12 @@ async function answer(
       return found.value === null
         ? err({ type: "not_found", what: "operation", id: query.operationId })
         : ok(found.value);
+    }
+    case "read_output": {
+      const found = output(query.operationId);
+      return found === null
+        ? err({ type: "not_found", what: "operation", id: query.operationId })
+        : ok(found);
     }
     case "list_approvals":
       return await waitingOperations(reader, query.taskId);

@@ -2,33 +2,40 @@ import type { DomainEvent } from "../../core/events/event.ts";
 import { FluzoFailure } from "../../core/errors.ts";
 import { describeError } from "../../core/error_text.ts";
 import type { IdSource, OperationId } from "../../core/ids.ts";
-import type { Clock } from "../../core/clock.ts";
+import type { Clock, Timers } from "../../core/clock.ts";
+import { NONE_LEFT, type OperationLeft, sameLeft } from "../../core/left_processes.ts";
 import type { EventDraft } from "../../core/events/envelope.ts";
 import { UNKNOWN_USAGE } from "../../core/usage.ts";
+import { findSurvivors } from "../processes/survivors.ts";
 import type { JournalReader, JournalWriter, Unfinished } from "../storage/journal.ts";
 import type { Leftover, WorkspaceFiles } from "../workspace/protocol.ts";
 
 /**
  * Writes down what a process that is gone left unfinished: attempts become interrupted, begun
- * operations unknown, dispatched requests uncertain. Only the owner does this, before anything
- * else; nothing is repeated and nothing is repaired. The private names of killed changes are removed
- * where that loses nothing.
+ * operations unknown, dispatched requests uncertain, processes that are still alive
+ * named. Only the owner does this, before anything else; nothing is repeated, repaired or signalled.
+ * The private names of killed changes are removed where that loses nothing.
  *
  * @throws {FluzoFailure} With a storage error.
  */
 export async function recordInterrupted(
   journal: JournalReader & JournalWriter,
-  { clock, ids, files }: {
+  { clock, ids, files, timers }: {
     readonly clock: Clock;
     readonly ids: IdSource;
     readonly files: WorkspaceFiles;
+    readonly timers: Timers;
   },
 ): Promise<void> {
   while (true) {
     const found = await journal.unfinished();
     if (!found.ok) throw new FluzoFailure(found.error);
     const leftovers = await cleanUpAfter(found.value, files);
-    const events = interruptionEvents(found.value, leftovers);
+    const survivors = await findSurvivors(found.value.processes, timers);
+    const events = [
+      ...interruptionEvents(found.value, leftovers),
+      ...survivorEvents(found.value.processes, survivors),
+    ];
     if (events.length === 0) return;
     const drafts = events.map((event): EventDraft => ({
       id: ids.next("event"),
@@ -40,6 +47,17 @@ export async function recordInterrupted(
     if (!appended.ok) throw new FluzoFailure(appended.error);
     if (!found.value.more) return;
   }
+}
+
+/** The events that name processes which outlived their Fluzo, where that is news. */
+function survivorEvents(
+  recorded: Unfinished["processes"],
+  survivors: readonly OperationLeft[],
+): readonly DomainEvent[] {
+  return survivors.flatMap(({ operationId, left }) => {
+    const known = recorded.find(({ id }) => id === operationId)?.left ?? NONE_LEFT;
+    return sameLeft(known, left) ? [] : [{ type: "processes_left", operationId, left } as const];
+  });
 }
 
 /** Removes what killed changes left behind; one line for each that had something. */

@@ -106,19 +106,9 @@ export class TaskService {
     } finally {
       // Also without the record: stopping matters more than writing down why, and the task records
       // how it ended if it can.
-      if (force) this.#force(attempt, by);
+      if (force) cancel.force(by);
       else cancel.cancel(by);
     }
-  }
-
-  #force({ cancel }: Attempt, by: StopTask["by"]): void {
-    cancel.force(by);
-    this.#setup.killProcesses().catch((failure: unknown) => {
-      this.#onDefect({
-        type: "internal",
-        detail: failure instanceof Error ? failure.message : String(failure),
-      });
-    });
   }
 
   /** Begins one task while nothing else runs or is being begun. */

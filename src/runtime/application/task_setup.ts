@@ -57,12 +57,6 @@ export interface TaskSetup {
     readonly settings: unknown;
   }>;
   readonly effects: ResultEffects;
-  /**
-   * Kills what commands of tasks left or have running.
-   *
-   * @returns How many groups of processes could not be seen to end.
-   */
-  killProcesses(): Promise<number>;
   readonly ids: IdSource;
   readonly instanceId: InstanceId;
   readonly workspace: Extract<DomainEvent, { type: "workspace_recorded" }>;

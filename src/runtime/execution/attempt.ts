@@ -27,6 +27,7 @@ import type { Redactor } from "../../core/text/redactor.ts";
 import type { SpanContext, Telemetry } from "../../core/telemetry/telemetry.ts";
 import { ApprovalDesk } from "./approval_desk.ts";
 import { Interventions } from "./interventions.ts";
+import type { LiveOutputs } from "./live_output.ts";
 import type { TaskJournal } from "./task_journal.ts";
 
 /** What is fixed for an attempt: the effective settings and what the user asked for. */
@@ -61,6 +62,7 @@ export interface AttemptServices {
   readonly writer: JournalWriter;
   readonly reader: JournalReader;
   readonly updates: UpdateHub;
+  readonly outputs: LiveOutputs;
   readonly gateway: ProviderGateway;
   readonly effects: ToolEffects;
   readonly redactor: Redactor;
@@ -104,6 +106,8 @@ export class Attempt {
   /** Paths that Fluzo's own file tools changed, with what was there before. */
   readonly firstVersions = new Map<string, FirstVersion>();
   readonly uncertainties: string[] = [];
+  /** Operations that were over while processes of theirs still ran. */
+  readonly leftBy = new Set<OperationId>();
   /** The operation that is being performed, until its outcome is recorded. */
   inFlight: { readonly operationId: OperationId; readonly callId: string } | null = null;
   /** Moved on by every wait for the user: what is behind it was active. */

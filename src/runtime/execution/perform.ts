@@ -2,9 +2,12 @@ import { availableInput } from "../../core/budget/estimate.ts";
 import { FluzoFailure } from "../../core/errors.ts";
 import type { Artifact, DomainEvent } from "../../core/events/event.ts";
 import type { ArtifactId, OperationId } from "../../core/ids.ts";
+import { describeLeft, redactLeft } from "../../core/left_processes.ts";
+import type { SpanContext } from "../../core/telemetry/telemetry.ts";
 import { ERROR_TYPE, FLUZO, GEN_AI, METRICS } from "../../core/telemetry/names.ts";
 import { Sanitizer } from "../../core/text/sanitizer.ts";
 import type { PreparedOperation, ToolReport } from "../tools/tool.ts";
+import type { LiveOutput } from "./live_output.ts";
 import type { Attempt } from "./attempt.ts";
 
 /**
@@ -63,21 +66,7 @@ export async function performJournaled(
   }
   attempt.inFlight = { operationId, callId: operation.callId };
   await journal.append([{ type: "operation_dispatched", operationId }], span.context);
-  const started: Promise<unknown>[] = [];
-  const shown = new Sanitizer();
-  const redact = services.redactor.stream();
-  const report = await prepared.perform({
-    signal: cancel.signal,
-    onStarted: (pid) => {
-      started.push(journal.append([{ type: "process_started", operationId, pid }], span.context));
-    },
-    onOutput: (text) => {
-      const clean = shown.push(redact.push(text));
-      if (clean === "") return;
-      services.updates.publish(attempt.plan.taskId, { type: "output", operationId, text: clean });
-    },
-  });
-  await Promise.all(started);
+  const report = await performWatched(attempt, { operationId, prepared, span: span.context });
   noteFirstVersion(attempt, { prepared, preImage, report });
   const capture = await keepCapture(attempt, report);
   const errorType = report.outcome === "ok" ? null : "tool_error";
@@ -101,7 +90,56 @@ export async function performJournaled(
     artifacts: capture === null ? [] : [capture.id],
     exitCode: report.exitCode,
   });
+  const left = redactLeft(report.left, services.redactor.redact);
+  const words = describeLeft(left);
+  if (words !== null) {
+    after.push({ type: "processes_left", operationId, left });
+    attempt.leftBy.add(operationId);
+    attempt.uncertainties.push(`When operation ${operationId} was over, it left ${words}`);
+  }
   return { report, after };
+}
+
+/** Performs, writes down what process runs, and passes on its output as it comes. */
+async function performWatched(
+  attempt: Attempt,
+  { operationId, prepared, span }: {
+    readonly operationId: OperationId;
+    readonly prepared: PreparedOperation;
+    readonly span: SpanContext;
+  },
+): Promise<ToolReport> {
+  const { journal, services, cancel, plan } = attempt;
+  const written: Promise<unknown>[] = [];
+  const clean = new Sanitizer();
+  const redact = services.redactor.stream();
+  let live: LiveOutput | null = null;
+  try {
+    return await prepared.perform({
+      signal: cancel.signal,
+      force: cancel.forced,
+      onStarted: (process) => {
+        const event = { type: "process_started", operationId, ...process } as const;
+        const writing = journal.append([event], span);
+        // Thrown below, once the process is over; nobody waits for it before.
+        writing.catch(() => {});
+        written.push(writing);
+        live = services.outputs.begin(operationId, (text) => {
+          services.updates.publish(plan.taskId, { type: "output", operationId, text });
+        });
+      },
+      onOutput: (text) => live?.push(clean.push(redact.push(text))),
+    });
+  } finally {
+    endLive(live, clean.push(redact.end()) + clean.end());
+    await Promise.all(written);
+  }
+}
+
+/** What was held back in case it went on comes last. */
+function endLive(live: LiveOutput | null, rest: string): void {
+  live?.push(rest);
+  live?.end();
 }
 
 /** Keeps the bytes a change would lose, before the intent names them. */

@@ -9,6 +9,7 @@ import type { ToolCall } from "../../core/conversation/message.ts";
 import { unansweredCalls } from "../context/conversation.ts";
 import type { Attempt, Ending } from "./attempt.ts";
 import { dispatch } from "./dispatcher.ts";
+import { leftEvents } from "./left_events.ts";
 import { ProgressGuard } from "./progress_guard.ts";
 import { buildResult, type ResultEffects } from "./result.ts";
 import { takeTurn } from "./turn.ts";
@@ -193,7 +194,11 @@ async function conclude(
     answer: run.answer,
     verification: run.verification,
   }, effects);
-  const events: DomainEvent[] = [...built.events, ...answersToUnrun(attempt, ending)];
+  const events: DomainEvent[] = [
+    ...built.events,
+    ...answersToUnrun(attempt, ending),
+    ...await endLeft(attempt, ending),
+  ];
   for (const step of stepsTo(ending, attempt.taskState)) {
     events.push({ type: "task_moved", taskId: plan.taskId, ...step });
   }
@@ -226,6 +231,16 @@ async function conclude(
     context: attempt.span,
   });
   return built.result;
+}
+
+/** A cancelled task leaves nothing behind that Fluzo could end: what it cannot end is named. */
+async function endLeft(
+  { leftBy, services, cancel }: Attempt,
+  ending: Ending,
+): Promise<readonly DomainEvent[]> {
+  if (ending.type !== "cancelled" || leftBy.size === 0) return [];
+  const ended = await services.effects.commands.endLeft(leftBy, cancel.forced);
+  return leftEvents(ended, services.redactor.redact);
 }
 
 /**

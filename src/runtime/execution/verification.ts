@@ -26,6 +26,7 @@ export async function verify(attempt: Attempt, round: number): Promise<Verificat
     attributes: { [FLUZO.verificationRound]: round },
   });
   const prepared = await prepareCommand({
+    operationId,
     mode: "direct",
     argv: plan.verification,
     cwd: ".",

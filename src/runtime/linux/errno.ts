@@ -8,11 +8,13 @@ import { readErrno } from "./libc.ts";
 const NAMES = {
   1: "EPERM",
   2: "ENOENT",
+  3: "ESRCH",
   4: "EINTR",
   5: "EIO",
   6: "ENXIO",
   7: "E2BIG",
   9: "EBADF",
+  10: "ECHILD",
   11: "EAGAIN",
   12: "ENOMEM",
   13: "EACCES",

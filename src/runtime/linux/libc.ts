@@ -49,6 +49,15 @@ const SYMBOLS = {
   // Waits in a thread of its own, so its errno cannot be read: it belongs to that thread.
   poll: { parameters: ["buffer", "usize", "i32"], result: "i32", nonblocking: true },
   getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
+  prctl: { parameters: ["i32", "u64", "u64", "u64", "u64"], result: "i32" },
+  waitid: { parameters: ["i32", "u32", "buffer", "i32"], result: "i32" },
+  // The C library has these two only since 2.36: syscall(number, …) works on every one.
+  pidfd_open: { name: "syscall", parameters: ["i64", "i64", "u64"], result: "i32" },
+  pidfd_send_signal: {
+    name: "syscall",
+    parameters: ["i64", "i64", "i64", "pointer", "u64"],
+    result: "i32",
+  },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The functions of the C library, by name. */

@@ -3,20 +3,20 @@ import { err, ok } from "../../core/result.ts";
 import type { CommandRunner } from "../tools/effects.ts";
 import { commandBinding } from "./command_binding.ts";
 import { childEnvironment, type EnvironmentSources } from "./environment.ts";
-import type { OwnedGroups } from "./owned_groups.ts";
+import type { OwnedProcesses } from "./owned_processes.ts";
 import { resolveExecutable } from "./resolve_executable.ts";
 import { runProcess } from "./run_process.ts";
 
 /** Runs the commands of tools in a workspace, each in the documented environment. */
 export function commandRunner(options: {
   readonly root: string;
-  readonly groups: OwnedGroups;
+  readonly processes: OwnedProcesses;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly graceMs: number;
   readonly environment: EnvironmentSources;
 }): CommandRunner {
-  const { root, groups, clock, timers, graceMs } = options;
+  const { root, processes, clock, timers, graceMs } = options;
   const environment = childEnvironment(options.environment);
   const path = environment["PATH"] ?? "";
   const resolve: CommandRunner["resolve"] = async (executable, cwd) => {
@@ -34,7 +34,8 @@ export function commandRunner(options: {
   };
   return {
     resolve,
-    run: async (request, { signal, onStarted, onOutput }) => {
+    endLeft: (operations, force) => processes.end(operations, { graceMs, force }),
+    run: async (request, controls) => {
       const [executable = "", ...args] = request.argv;
       const found = await resolve(executable, request.cwd);
       if (!found.ok) return found;
@@ -47,6 +48,7 @@ export function commandRunner(options: {
         });
       }
       return await runProcess({
+        operationId: request.operationId,
         executable: found.value.path,
         args,
         cwd: request.cwd === "." ? root : `${root}/${request.cwd}`,
@@ -54,7 +56,7 @@ export function commandRunner(options: {
         timeoutMs: request.timeoutMs,
         graceMs,
         captureBytes: request.captureBytes,
-      }, { groups, clock, timers, signal, onStarted, onOutput });
+      }, { processes, clock, timers, ...controls });
     },
   };
 }
@@ -62,9 +64,8 @@ export function commandRunner(options: {
 /** The real path of a folder, when it is beneath the root; null otherwise. */
 async function folderInside(root: string, cwd: string): Promise<string | null> {
   if (cwd.startsWith("/") || cwd.split("/").includes("..")) return null;
-  if (cwd === ".") return root;
   try {
-    const real = await Deno.realPath(`${root}/${cwd}`);
+    const real = await Deno.realPath(cwd === "." ? root : `${root}/${cwd}`);
     return real === root || real.startsWith(`${root}/`) ? real : null;
   } catch (failure) {
     if (failure instanceof Deno.errors.NotFound || failure instanceof Deno.errors.NotADirectory) {

@@ -2,7 +2,10 @@ import type { Clock, Timers } from "../../core/clock.ts";
 import type { ProcessError } from "../../core/errors.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import { Capture } from "./capture.ts";
-import type { OwnedGroups } from "./owned_groups.ts";
+import type { OperationId } from "../../core/ids.ts";
+import type { LeftProcesses, ProcessIdentity } from "../../core/left_processes.ts";
+import { OPERATION_VARIABLE } from "./owned_command.ts";
+import type { OwnedProcesses } from "./owned_processes.ts";
 
 /** Size of the one buffer each stream is read into, in bytes: a pipe's capacity. */
 const READ_BYTES = 65_536;
@@ -15,6 +18,8 @@ const EXIT_WAIT_MS = 2000;
 
 /** A program to start, with nothing left to decide. */
 export interface ProcessRequest {
+  /** The operation it belongs to: its environment and that of its descendants say so. */
+  readonly operationId: OperationId;
   /** Absolute path. */
   readonly executable: string;
   readonly args: readonly string[];
@@ -39,69 +44,80 @@ export interface ProcessOutcome {
   readonly stderr: string;
   readonly droppedBytes: number;
   readonly durationMs: number;
-  /** What may still run, in words; null when nothing is known to. */
-  readonly leftRunning: string | null;
+  /** What was seen alive when the command was over. */
+  readonly left: LeftProcesses;
+  /** Somebody held the output open when it was over. */
+  readonly outputHeld: boolean;
 }
 
 export interface ProcessEnvironment {
-  readonly groups: OwnedGroups;
+  readonly processes: OwnedProcesses;
   readonly timers: Timers;
   readonly clock: Clock;
+}
+
+/** What a command is started with, beside what it is. */
+export interface ProcessControls extends ProcessEnvironment {
+  /** Asks the command to end. */
+  readonly signal: AbortSignal;
+  /** Kills it: no grace, or the rest of it. */
+  readonly force: AbortSignal;
+  readonly onStarted: (process: ProcessIdentity) => void;
+  /** Raw decoded output as it arrives, of both streams. */
+  readonly onOutput: (text: string) => void;
 }
 
 /**
  * Runs a program in a session and process group of its own, without a terminal and with standard
  * input closed. Returns when the direct child has ended (and its output, or a short grace), when
- * the time is up, or on abort; in the last two cases the whole group is ended first. Output beyond
- * the cap is read and let go, so that no child waits on a full pipe.
+ * the time is up, or on abort; in the last two cases everything it started is ended first. Output
+ * beyond the cap is read and let go, so that no child waits on a full pipe.
  */
 export async function runProcess(
   request: ProcessRequest,
-  options: ProcessEnvironment & {
-    readonly signal: AbortSignal;
-    readonly onStarted: (pid: number) => void;
-    /** Raw decoded output as it arrives, of both streams. */
-    readonly onOutput: (text: string) => void;
-  },
+  options: ProcessControls,
 ): Promise<Result<ProcessOutcome, ProcessError>> {
-  const startMs = options.clock.monotonicMs();
-  const spawned = spawn(request);
-  if (!spawned.ok) return spawned;
-  const child = spawned.value;
-  options.groups.add(child.pid);
-  options.onStarted(child.pid);
+  const { timers, clock } = options;
+  const startMs = clock.monotonicMs();
+  const unable = options.processes.unable();
+  if (unable !== null) return refused(request, { reason: "spawn_failed", detail: unable });
+  // Cancelled while the program was looked for: nothing starts after that was acknowledged.
+  if (options.signal.aborted) return refused(request, { reason: "cancelled", detail: "" });
+  const started = options.processes.start(request.operationId, () => spawn(request));
+  if (!started.ok) return started;
+  const { child, command } = started.value;
+  options.onStarted(command.identity);
   const stdout = new Drain(child.stdout, { maxBytes: request.captureBytes / 2, ...options });
   const stderr = new Drain(child.stderr, { maxBytes: request.captureBytes / 2, ...options });
   const ended = await firstOf(child, { timeoutMs: request.timeoutMs, ...options });
-  const gone = ended === "by_itself" || await options.groups.end(child.pid, request.graceMs);
+  const early = ended === "by_itself"
+    ? null
+    : await command.end({ graceMs: request.graceMs, force: options.force });
   const output = Promise.all([stdout.done, stderr.done]);
-  const drained = await within(output, { ms: OUTPUT_GRACE_MS, timers: options.timers });
+  const drained = await within(output, { ms: OUTPUT_GRACE_MS, timers });
   await Promise.all([stdout.close(), stderr.close()]);
-  const status = await within(child.status, { ms: EXIT_WAIT_MS, timers: options.timers });
+  const status = await within(child.status, { ms: EXIT_WAIT_MS, timers });
   return ok({
     exit: exitOf(status),
     ended,
     stdout: stdout.text(),
     stderr: stderr.text(),
     droppedBytes: stdout.droppedBytes + stderr.droppedBytes,
-    durationMs: options.clock.monotonicMs() - startMs,
-    leftRunning: describeLeft(child.pid, {
-      gone,
-      groupAlive: options.groups.isAlive(child.pid),
-      outputOpen: drained === null,
-    }),
+    durationMs: clock.monotonicMs() - startMs,
+    left: early ?? await command.left(),
+    outputHeld: drained === null,
   });
 }
 
 function spawn(request: ProcessRequest): Result<Deno.ChildProcess, ProcessError> {
-  const refused = (reason: ProcessError["reason"], detail: string) =>
-    err({ type: "process", reason, executable: request.executable, detail } as const);
+  const refuse = (reason: ProcessError["reason"], detail: string) =>
+    refused(request, { reason, detail });
   try {
     return ok(
       new Deno.Command(request.executable, {
         args: [...request.args],
         cwd: request.cwd,
-        env: { ...request.env },
+        env: { ...request.env, [OPERATION_VARIABLE]: request.operationId },
         clearEnv: true,
         detached: true,
         stdin: "null",
@@ -110,16 +126,23 @@ function spawn(request: ProcessRequest): Result<Deno.ChildProcess, ProcessError>
       }).spawn(),
     );
   } catch (failure) {
-    if (failure instanceof Deno.errors.NotCapable) return refused("run_permission", "");
+    if (failure instanceof Deno.errors.NotCapable) return refuse("run_permission", "");
     if (failure instanceof Deno.errors.NotFound) {
-      return refused("executable_not_found", "the program, its interpreter or the folder is gone");
+      return refuse("executable_not_found", "the program, its interpreter or the folder is gone");
     }
-    if (failure instanceof Deno.errors.PermissionDenied) return refused("not_executable", "");
+    if (failure instanceof Deno.errors.PermissionDenied) return refuse("not_executable", "");
     if (failure instanceof TypeError) {
-      return refused("invalid_environment", "a NUL character cannot be passed on");
+      return refuse("invalid_environment", "a NUL character cannot be passed on");
     }
-    return refused("spawn_failed", failure instanceof Error ? failure.message : String(failure));
+    return refuse("spawn_failed", failure instanceof Error ? failure.message : String(failure));
   }
+}
+
+function refused(
+  { executable }: ProcessRequest,
+  { reason, detail }: Pick<ProcessError, "reason" | "detail">,
+): Result<never, ProcessError> {
+  return err({ type: "process", reason, executable, detail });
 }
 
 /** Reads one stream to its end, keeps what fits and passes on text. */
@@ -181,9 +204,10 @@ class Drain {
 
 function firstOf(
   child: Deno.ChildProcess,
-  { timeoutMs, signal, timers }: {
+  { timeoutMs, signal, force, timers }: {
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
+    readonly force: AbortSignal;
     readonly timers: Timers;
   },
 ): Promise<ProcessOutcome["ended"]> {
@@ -191,12 +215,14 @@ function firstOf(
     const finish = (ended: ProcessOutcome["ended"]): void => {
       cancelTimer();
       signal.removeEventListener("abort", onAbort);
+      force.removeEventListener("abort", onAbort);
       resolve(ended);
     };
     const onAbort = (): void => finish("aborted");
     const cancelTimer = timers.after(timeoutMs, () => finish("timed_out"));
     signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) finish("aborted");
+    force.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted || force.aborted) finish("aborted");
     child.status.then(() => finish("by_itself"), reject);
   });
 }
@@ -222,18 +248,4 @@ function exitOf(status: Deno.CommandStatus | null): ProcessOutcome["exit"] {
   return status.signal === null
     ? { type: "code", code: status.code }
     : { type: "signal", signal: status.signal };
-}
-
-function describeLeft(
-  groupId: number,
-  { gone, groupAlive, outputOpen }: {
-    readonly gone: boolean;
-    readonly groupAlive: boolean;
-    readonly outputOpen: boolean;
-  },
-): string | null {
-  if (!gone) return `its process group ${groupId} could not be seen to end`;
-  if (groupAlive) return `a process it started is still running in group ${groupId}`;
-  if (outputOpen) return "a process that left its group still holds the output";
-  return null;
 }

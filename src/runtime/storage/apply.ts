@@ -109,6 +109,7 @@ function applyEvent(at: Applying, event: DomainEvent): Owner {
     case "operation_intended":
     case "operation_dispatched":
     case "process_started":
+    case "processes_left":
     case "operation_finished":
     case "operation_unknown":
     case "operation_settled":

@@ -27,6 +27,7 @@ type OperationEvent = Extract<
       | "operation_intended"
       | "operation_dispatched"
       | "process_started"
+      | "processes_left"
       | "operation_finished"
       | "operation_unknown"
       | "operation_settled"
@@ -65,12 +66,28 @@ export function applyOperation(at: Applying, event: OperationEvent): Owner {
       break;
     case "process_started": {
       const changed = at.statements.run(
-        "UPDATE operations SET pid = ? WHERE id = ? AND state = 'dispatched' AND pid IS NULL",
+        `UPDATE operations SET pid = ?, start_ticks = ?, boot_id = ?
+         WHERE id = ? AND state = 'dispatched' AND pid IS NULL`,
         event.pid,
+        event.startTicks,
+        event.bootId,
         id,
       );
       if (changed !== 1) {
         reject(at, `Cannot record a process of operation "${id}": it is not newly dispatched`);
+      }
+      break;
+    }
+    case "processes_left": {
+      const { processes, more } = event.left;
+      const changed = at.statements.run(
+        `UPDATE operations SET left_running = ?
+         WHERE id = ? AND state IN ('dispatched', 'known_result', 'unknown')`,
+        processes.length === 0 && more === 0 ? null : JSON.stringify(event.left),
+        id,
+      );
+      if (changed !== 1) {
+        reject(at, `Cannot name processes of operation "${id}": it was never begun`);
       }
       break;
     }

@@ -9,6 +9,7 @@ import type {
   SessionId,
   TaskId,
 } from "../../core/ids.ts";
+import type { LeftProcesses, ProcessIdentity } from "../../core/left_processes.ts";
 import type { OperationState } from "../../core/lifecycle/operation.ts";
 import type { RequestState } from "../../core/lifecycle/request.ts";
 import type { TaskReason, TaskState } from "../../core/lifecycle/task.ts";
@@ -74,7 +75,6 @@ export interface Unfinished {
     readonly state: OperationState;
     /** What it is once its owner is gone (`operationAfterLoss`). */
     readonly afterLoss: OperationState;
-    readonly pid: number | null;
     readonly scope: OperationScope;
     /** What the intent said the file has before and after; null where it did not know. */
     readonly before: Digest | "absent" | null;
@@ -97,6 +97,13 @@ export interface Unfinished {
     readonly requestId: RequestId;
     /** The committed text, from the beginning without a gap. */
     readonly text: string;
+  }[];
+  /** Begun operations that may have processes: those of open attempts, and those with known ones. */
+  readonly processes: readonly {
+    readonly id: OperationId;
+    /** The first process; null when it was not recorded, or the operation has none. */
+    readonly first: ProcessIdentity | null;
+    readonly left: LeftProcesses;
   }[];
   /** Active grants: recovery ends them. */
   readonly grants: readonly { readonly id: GrantId; readonly taskId: TaskId }[];

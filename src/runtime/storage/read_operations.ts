@@ -1,4 +1,5 @@
 import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
+import { type LeftProcesses, NONE_LEFT } from "../../core/left_processes.ts";
 import { OPERATION_STATES, operationAfterLoss } from "../../core/lifecycle/operation.ts";
 import type { OperationDetail, Page } from "../../core/port/read_models.ts";
 import { MAX_PAGE_ITEMS, pageLimit, toPage } from "./read_page.ts";
@@ -6,7 +7,7 @@ import { fail } from "./storage_failure.ts";
 import type { Row, Statements } from "./statements.ts";
 
 const COLUMNS = `o.id, o.attempt_id, o.call_id, o.tool, o.scope, o.state, o.outcome, o.summary,
-  o.exit_code, o.pre_image, o.before_version, o.after_version`;
+  o.exit_code, o.pre_image, o.before_version, o.after_version, o.left_running`;
 
 /** Operations of a session that calls led to, in the order they were requested. */
 export function readCallOperations(
@@ -101,6 +102,7 @@ function operationDetail(
     after: row.idOrNull("after_version"),
     preImage: row.idOrNull("pre_image"),
     artifacts: artifacts.map((found) => found.id<ArtifactId>("artifact_id")),
+    left: row.jsonOrNull<LeftProcesses>("left_running") ?? NONE_LEFT,
   };
 }
 

@@ -1,3 +1,4 @@
+import { type LeftProcesses, NONE_LEFT, type ProcessIdentity } from "../../core/left_processes.ts";
 import { OPERATION_STATES, operationAfterLoss } from "../../core/lifecycle/operation.ts";
 import { REQUEST_STATES } from "../../core/lifecycle/request.ts";
 import { TASK_REASONS, TASK_STATES } from "../../core/lifecycle/task.ts";
@@ -17,12 +18,16 @@ const TASKS = `SELECT t.id, t.session_id, t.state, t.reason FROM tasks t
   ORDER BY t.created_sequence LIMIT ?`;
 const ATTEMPTS = `SELECT id, task_id, trace_id, instance_id FROM attempts
   WHERE state = 'open' ORDER BY started_sequence LIMIT ?`;
-const OPERATIONS = `SELECT id, task_id, attempt_id, tool, state, pid, scope, before_version,
+const OPERATIONS = `SELECT id, task_id, attempt_id, tool, state, scope, before_version,
     after_version, pre_image FROM operations
   WHERE state IN ('requested', 'authorized', 'intent_committed', 'dispatched')
   ORDER BY requested_sequence LIMIT ?`;
 const REQUESTS = `SELECT id, task_id, attempt_id, capacity_id, pool, state FROM provider_requests
   WHERE state IN ('reserved', 'dispatched') ORDER BY reserved_sequence LIMIT ?`;
+const PROCESSES = `SELECT o.id, o.pid, o.start_ticks, o.boot_id, o.left_running FROM operations o
+  WHERE o.left_running IS NOT NULL OR (o.attempt_id IN
+    (SELECT id FROM attempts WHERE state = 'open') AND (o.pid IS NOT NULL OR o.state = 'dispatched'))
+  ORDER BY o.requested_sequence DESC LIMIT ?`;
 const MESSAGES = `SELECT id, session_id, task_id, request_id, content_bytes FROM messages
   WHERE state = 'incomplete' ORDER BY started_sequence LIMIT ?`;
 // An answer to a task that waits at rest is not unfinished: it waits for the task to be resumed.
@@ -60,7 +65,6 @@ export function readUnfinished(statements: Statements): Unfinished {
       tool: row.text("tool"),
       state,
       afterLoss: operationAfterLoss(state),
-      pid: row.integerOrNull("pid"),
       scope: row.json("scope"),
       before: row.idOrNull("before_version"),
       after: row.idOrNull("after_version"),
@@ -75,6 +79,12 @@ export function readUnfinished(statements: Statements): Unfinished {
     pool: row.text("pool"),
     state: row.oneOf("state", REQUEST_STATES),
   } satisfies Unfinished["requests"][number]));
+  // Not counted for `more`: what is alive stays in the list.
+  const processes = statements.all(PROCESSES, MAX_UNFINISHED).map((row) => ({
+    id: row.id("id"),
+    first: firstProcess(row),
+    left: row.jsonOrNull<LeftProcesses>("left_running") ?? NONE_LEFT,
+  } satisfies Unfinished["processes"][number]));
   const texts = messagesWithin(list(MESSAGES));
   const messages = texts.rows.map((row) => ({
     id: row.id("id"),
@@ -87,7 +97,22 @@ export function readUnfinished(statements: Statements): Unfinished {
     id: row.id("id"),
     taskId: row.id("task_id"),
   } satisfies Unfinished["grants"][number]));
-  return { tasks, attempts, operations, requests, messages, grants, more: more || texts.cut };
+  return {
+    tasks,
+    attempts,
+    operations,
+    processes,
+    requests,
+    messages,
+    grants,
+    more: more || texts.cut,
+  };
+}
+
+function firstProcess(row: Row): ProcessIdentity | null {
+  const pid = row.integerOrNull("pid");
+  if (pid === null) return null;
+  return { pid, startTicks: row.text("start_ticks"), bootId: row.text("boot_id") };
 }
 
 function messagesWithin(found: readonly Row[]): { rows: readonly Row[]; cut: boolean } {

@@ -120,7 +120,12 @@ CREATE TABLE operations (
   pre_image TEXT REFERENCES artifacts (id),
   before_version TEXT,
   after_version TEXT,
+  -- The first process of a command, and what tells it from a later one with its number.
   pid INTEGER,
+  start_ticks TEXT,
+  boot_id TEXT,
+  -- Processes that were seen alive, as JSON; null when none was.
+  left_running TEXT,
   outcome TEXT,
   summary TEXT NOT NULL DEFAULT '',
   exit_code INTEGER,
@@ -130,6 +135,7 @@ CREATE TABLE operations (
 CREATE INDEX operations_task ON operations (task_id, requested_sequence);
 CREATE INDEX operations_attempt ON operations (attempt_id);
 CREATE INDEX operations_pre_image ON operations (pre_image) WHERE pre_image IS NOT NULL;
+CREATE INDEX operations_left ON operations (requested_sequence) WHERE left_running IS NOT NULL;
 CREATE INDEX operations_unfinished ON operations (requested_sequence)
   WHERE state IN ('requested', 'authorized', 'intent_committed', 'dispatched');
 

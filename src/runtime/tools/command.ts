@@ -1,4 +1,6 @@
 import { gitActionOf } from "../../core/policy/git_command.ts";
+import type { OperationId } from "../../core/ids.ts";
+import { describeLeft } from "../../core/left_processes.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { ProcessOutcome } from "../processes/run_process.ts";
 import type { ToolEffects } from "./effects.ts";
@@ -37,6 +39,7 @@ export function commandPlace(
 
 /** A command as the model asked for it. */
 export interface CommandCall {
+  readonly operationId: OperationId;
   readonly mode: "direct" | "shell";
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -64,15 +67,16 @@ export async function prepareCommand(
     before: null,
     after: null,
     preImage: null,
-    perform: async (options) => {
+    perform: async (controls) => {
       const ran = await effects.commands.run({
+        operationId: call.operationId,
         argv: call.argv,
         cwd: call.cwd,
         env: [],
         binding: resolved.value.binding,
         timeoutMs: call.timeoutMs,
         captureBytes: effects.caps.captureBytes,
-      }, options);
+      }, controls);
       return ran.ok ? commandReport(ran.value) : failed(ran.error);
     },
     discard: () => Promise.resolve(),
@@ -94,6 +98,7 @@ export function commandReport(outcome: ProcessOutcome): ToolReport {
     summary: ending,
     exitCode: outcome.exit.type === "code" ? outcome.exit.code : null,
     error: null,
+    left: outcome.left,
     capture: {
       bytes: new TextEncoder().encode(text),
       droppedBytes: outcome.droppedBytes,
@@ -105,7 +110,9 @@ function describeEnding(outcome: ProcessOutcome): string {
   const seconds = (outcome.durationMs / 1000).toFixed(1);
   const facts = [describeExit(outcome), `${seconds} s`];
   if (outcome.droppedBytes > 0) facts.push(`${outcome.droppedBytes} bytes of output left out`);
-  if (outcome.leftRunning !== null) facts.push(outcome.leftRunning);
+  const left = describeLeft(outcome.left);
+  if (left !== null) facts.push(left);
+  else if (outcome.outputHeld) facts.push("a process that cannot be found still holds the output");
   return facts.join(", ");
 }
 

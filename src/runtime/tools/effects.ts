@@ -1,5 +1,7 @@
 import type { GitError, ProcessError } from "../../core/errors.ts";
 import type { Digest } from "../../core/digest.ts";
+import type { OperationId } from "../../core/ids.ts";
+import type { EndedOperation, ProcessIdentity } from "../../core/left_processes.ts";
 import type { OperationScope } from "../../core/policy/scope.ts";
 import type { Result } from "../../core/result.ts";
 import type { ProcessOutcome } from "../processes/run_process.ts";
@@ -45,6 +47,7 @@ export interface UserChanges {
 }
 
 export interface CommandRequest {
+  readonly operationId: OperationId;
   readonly argv: readonly string[];
   /** Relative to the root. */
   readonly cwd: string;
@@ -55,6 +58,18 @@ export interface CommandRequest {
   readonly captureBytes: number;
 }
 
+/** How what is being performed is stopped, and what it tells meanwhile. */
+export interface PerformControls {
+  /** Asks it to stop. */
+  readonly signal: AbortSignal;
+  /** Stops it by force: no grace, or the rest of it. */
+  readonly force: AbortSignal;
+  /** Told once a process runs. */
+  readonly onStarted: (process: ProcessIdentity) => void;
+  /** Raw output as it arrives, for the live view. */
+  readonly onOutput: (text: string) => void;
+}
+
 export interface CommandRunner {
   /** The absolute path that would run and what it is bound to now, without running it. */
   resolve(
@@ -63,12 +78,13 @@ export interface CommandRunner {
   ): Promise<Result<{ readonly path: string; readonly binding: string }, ProcessError>>;
   run(
     request: CommandRequest,
-    options: {
-      readonly signal: AbortSignal;
-      readonly onStarted: (pid: number) => void;
-      readonly onOutput: (text: string) => void;
-    },
+    controls: PerformControls,
   ): Promise<Result<ProcessOutcome, ProcessError>>;
+  /** Ends what operations left running; tells of those that had not ended by themselves. */
+  endLeft(
+    operations: ReadonlySet<OperationId>,
+    force: AbortSignal,
+  ): Promise<readonly EndedOperation[]>;
 }
 
 export interface GitInspection {

@@ -11,9 +11,12 @@ export const runTool = defineTool({
     command: { type: "strings", text: "Program and arguments, one string each" },
     ...COMMAND_FIELDS,
   },
-  prepare: async (args, { effects }) => {
+  prepare: async (args, { effects, operationId }) => {
     if ((args.command[0] ?? "") === "") return refuseText("The command names no program");
     const place = commandPlace(args, effects);
-    return await prepareCommand({ mode: "direct", argv: args.command, ...place }, effects);
+    return await prepareCommand(
+      { operationId, mode: "direct", argv: args.command, ...place },
+      effects,
+    );
   },
 });

@@ -12,9 +12,12 @@ export const shellTool = defineTool({
     script: { type: "string", text: "The script" },
     ...COMMAND_FIELDS,
   },
-  prepare: async (args, { effects }) => {
+  prepare: async (args, { effects, operationId }) => {
     if (args.script.trim() === "") return refuseText("The script is empty");
     const argv = [SHELL, "-c", args.script];
-    return await prepareCommand({ mode: "shell", argv, ...commandPlace(args, effects) }, effects);
+    return await prepareCommand(
+      { operationId, mode: "shell", argv, ...commandPlace(args, effects) },
+      effects,
+    );
   },
 });

@@ -2,9 +2,10 @@ import type { ToolDefinition } from "../../core/conversation/message.ts";
 import type { Digest } from "../../core/digest.ts";
 import type { FluzoError } from "../../core/errors.ts";
 import type { OperationId } from "../../core/ids.ts";
+import type { LeftProcesses } from "../../core/left_processes.ts";
 import type { OperationScope } from "../../core/policy/scope.ts";
 import type { Result } from "../../core/result.ts";
-import type { ToolEffects } from "./effects.ts";
+import type { PerformControls, ToolEffects } from "./effects.ts";
 import { type Arguments, type Fields, parseArguments, toJsonSchema } from "./parameters.ts";
 
 /** What a tool reports when it has run. */
@@ -17,6 +18,8 @@ export interface ToolReport {
   readonly exitCode: number | null;
   /** The typed failure, when there is one: the dispatcher counts refusals by it. */
   readonly error: FluzoError | null;
+  /** Processes that were seen alive when it was over. */
+  readonly left: LeftProcesses;
   /** Captured output to keep as an artifact; null when the text is all there is. */
   readonly capture: { readonly bytes: Uint8Array; readonly droppedBytes: number } | null;
 }
@@ -32,16 +35,8 @@ export interface PreparedOperation {
   readonly after: Digest | "absent" | null;
   /** Bytes that the change loses; null when it loses none. */
   readonly preImage: Uint8Array | null;
-  perform(options: PerformOptions): Promise<ToolReport>;
+  perform(controls: PerformControls): Promise<ToolReport>;
   discard(): Promise<void>;
-}
-
-export interface PerformOptions {
-  readonly signal: AbortSignal;
-  /** Called once a process runs. Resolves when that is in the journal. */
-  readonly onStarted: (pid: number) => void;
-  /** Raw output as it arrives, for the live view. */
-  readonly onOutput: (text: string) => void;
 }
 
 /** Why an operation could not even be prepared: the text for the model and the typed error. */

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
-import { OwnedGroups } from "../../../src/runtime/processes/owned_groups.ts";
+import { NONE_LEFT } from "../../../src/core/left_processes.ts";
+import type { OwnedProcesses } from "../../../src/runtime/processes/owned_processes.ts";
 import {
+  type ProcessControls,
   type ProcessOutcome,
   type ProcessRequest,
   runProcess,
 } from "../../../src/runtime/processes/run_process.ts";
 import { testWith } from "../../support/tools.ts";
-import { systemClock, systemTimers } from "../../../src/runtime/system_clock.ts";
+import { END, newOperation, ownedProcesses, quietControls } from "../../support/processes.ts";
 
-const BASE: ProcessRequest = {
+const BASE: Omit<ProcessRequest, "operationId"> = {
   executable: "/bin/sh",
   args: [],
   cwd: "/",
@@ -20,7 +22,7 @@ const BASE: ProcessRequest = {
 
 interface Run {
   readonly outcome: ProcessOutcome;
-  readonly groups: OwnedGroups;
+  readonly processes: OwnedProcesses;
   readonly pid: number;
   readonly live: string;
 }
@@ -28,25 +30,27 @@ interface Run {
 async function run(
   script: string,
   changes: Partial<ProcessRequest> = {},
-  signal: AbortSignal = new AbortController().signal,
+  controls: Partial<ProcessControls> = {},
 ): Promise<Run> {
-  const groups = new OwnedGroups(systemTimers);
+  const processes = ownedProcesses();
   let pid = 0;
   let live = "";
-  const result = await runProcess({ ...BASE, args: ["-c", script], ...changes }, {
-    groups,
-    timers: systemTimers,
-    clock: systemClock,
-    signal,
-    onStarted: (started) => {
-      pid = started;
+  const operationId = newOperation();
+  const result = await runProcess(
+    { ...BASE, operationId, args: ["-c", script], ...changes },
+    {
+      ...quietControls(processes),
+      onStarted: (started) => {
+        pid = started.pid;
+      },
+      onOutput: (text) => {
+        live += text;
+      },
+      ...controls,
     },
-    onOutput: (text) => {
-      live += text;
-    },
-  });
+  );
   if (!result.ok) throw new Error(`not started: ${result.error.reason} ${result.error.detail}`);
-  return { outcome: result.value, groups, pid, live };
+  return { outcome: result.value, processes, pid, live };
 }
 
 Deno.test("runProcess() delivers arguments exactly, without a shell", async () => {
@@ -62,12 +66,18 @@ Deno.test("runProcess() closes standard input and gives no terminal", async () =
 });
 
 Deno.test("runProcess() passes exactly the given environment", async () => {
+  const operationId = newOperation();
   const { outcome } = await run("", {
     executable: "/usr/bin/env",
     args: [],
-    env: { A: "1", B: "x=y" },
+    env: { A: "1", B: "x=y", FLUZO_OPERATION: "somebody else's" },
+    operationId,
   });
-  assert.deepEqual(outcome.stdout.trim().split("\n").sort(), ["A=1", "B=x=y"]);
+  assert.deepEqual(outcome.stdout.trim().split("\n").sort(), [
+    "A=1",
+    "B=x=y",
+    `FLUZO_OPERATION=${operationId}`,
+  ]);
 });
 
 testWith("ps", "runProcess() makes a session and a group of its own", async () => {
@@ -84,22 +94,23 @@ Deno.test("runProcess() tells codes from signals", async () => {
 });
 
 Deno.test("runProcess() returns although a background child holds the output, and says so", async () => {
-  const { outcome, groups, pid } = await run("sleep 60 & echo done");
+  const { outcome, processes } = await run("sleep 60 & echo done");
   assert.equal(outcome.stdout, "done\n");
   assert.equal(outcome.ended, "by_itself");
-  assert.match(outcome.leftRunning ?? "", /still running in group/);
+  assert.deepEqual(outcome.left.processes.map(({ command }) => command), ["sleep 60"]);
   assert.ok(outcome.durationMs < 3000, `${outcome.durationMs} ms`);
-  assert.equal(await groups.end(pid, 300), true);
+  assert.deepEqual((await processes.endAll(END)).map(({ left }) => left), [NONE_LEFT]);
+  assert.equal(processes.size, 0);
 });
 
 Deno.test("runProcess() ends the whole group when the time is up", async () => {
-  const { outcome, groups } = await run("sleep 60 & sleep 60 & echo started; wait", {
+  const { outcome, processes } = await run("sleep 60 & sleep 60 & echo started; wait", {
     timeoutMs: 300,
   });
   assert.equal(outcome.ended, "timed_out");
   assert.equal(outcome.stdout, "started\n");
-  assert.equal(outcome.leftRunning, null);
-  assert.equal(groups.size, 0);
+  assert.deepEqual(outcome.left, NONE_LEFT);
+  assert.equal(processes.size, 0);
 });
 
 Deno.test("runProcess() kills a group that ignores being asked", async () => {
@@ -110,20 +121,43 @@ Deno.test("runProcess() kills a group that ignores being asked", async () => {
   assert.deepEqual(outcome.exit, { type: "signal", signal: "SIGKILL" });
 });
 
-testWith("setsid", "runProcess() names a survivor that left its group", async () => {
-  const marker = `${90_000 + Math.floor(Deno.pid % 9999)}`;
-  const { outcome } = await run(`setsid sleep ${marker} & sleep 0.2; echo $!; sleep 60`, {
-    timeoutMs: 600,
-  });
-  assert.match(outcome.leftRunning ?? "", /left its group/);
-  const survivor = Number(outcome.stdout.trim());
-  Deno.kill(survivor, "SIGKILL");
+testWith("setsid", "runProcess() ends what left its group", async () => {
+  const { outcome, processes } = await run(
+    "setsid sh -c 'setsid sleep 60 & exec sleep 60' & sleep 0.2; echo on; sleep 60",
+    { timeoutMs: 600 },
+  );
+  assert.equal(outcome.ended, "timed_out");
+  assert.deepEqual([outcome.left, outcome.outputHeld], [NONE_LEFT, false]);
+  assert.equal(processes.size, 0);
+});
+
+Deno.test("runProcess() kills at once when it is forced, also during the grace", async () => {
+  const [abort, force] = [new AbortController(), new AbortController()];
+  let output = "";
+  const { outcome } = await run(
+    "trap 'echo asked' TERM; echo on; while :; do sleep 0.1; done",
+    { graceMs: 60_000, timeoutMs: 60_000 },
+    {
+      signal: abort.signal,
+      force: force.signal,
+      onOutput: (text) => {
+        output += text;
+        if (output.includes("asked")) force.abort();
+        else if (output.includes("on")) abort.abort();
+      },
+    },
+  );
+  assert.deepEqual(outcome.exit, { type: "signal", signal: "SIGKILL" });
+  assert.equal(outcome.ended, "aborted");
+  assert.match(outcome.stdout, /asked/);
+  assert.deepEqual(outcome.left, NONE_LEFT);
+  assert.ok(outcome.durationMs < 10_000, `${outcome.durationMs} ms`);
 });
 
 Deno.test("runProcess() ends the group on abort", async () => {
   const abort = new AbortController();
   setTimeout(() => abort.abort(), 200);
-  const { outcome } = await run("echo begun; sleep 60", {}, abort.signal);
+  const { outcome } = await run("echo begun; sleep 60", {}, { signal: abort.signal });
   assert.equal(outcome.ended, "aborted");
   assert.equal(outcome.stdout, "begun\n");
 });
@@ -154,36 +188,38 @@ Deno.test("runProcess() keeps both streams apart", async () => {
 });
 
 Deno.test("runProcess() says what could not be started", async () => {
-  const options = {
-    groups: new OwnedGroups(systemTimers),
-    timers: systemTimers,
-    clock: systemClock,
-    signal: new AbortController().signal,
-    onStarted: () => {},
-    onOutput: () => {},
-  };
-  const missing = await runProcess({ ...BASE, executable: "/nowhere/x" }, options);
+  const controls = quietControls(ownedProcesses());
+  const base = { ...BASE, operationId: newOperation() };
+  const missing = await runProcess({ ...base, executable: "/nowhere/x" }, controls);
   assert.ok(!missing.ok && missing.error.reason === "executable_not_found");
-  const directory = await runProcess({ ...BASE, executable: "/tmp" }, options);
+  const directory = await runProcess({ ...base, executable: "/tmp" }, controls);
   assert.ok(!directory.ok && directory.error.reason === "not_executable");
-  const nul = await runProcess({ ...BASE, args: ["a\0b"] }, options);
+  const nul = await runProcess({ ...base, args: ["a\0b"] }, controls);
   assert.ok(!nul.ok && nul.error.reason === "invalid_environment", JSON.stringify(nul));
+  assert.equal(controls.processes.size, 0);
 });
 
-Deno.test("OwnedGroups.endAll() ends every group", async () => {
-  const groups = new OwnedGroups(systemTimers);
-  const options = {
-    groups,
-    timers: systemTimers,
-    clock: systemClock,
-    signal: new AbortController().signal,
-    onStarted: () => {},
-    onOutput: () => {},
-  };
-  await Promise.all(
-    [1, 2, 3].map(() => runProcess({ ...BASE, args: ["-c", "sleep 60 &"] }, options)),
+Deno.test("OwnedProcesses.endAll() ends every command", async () => {
+  const processes = ownedProcesses();
+  const scripts = ["sleep 60 &", "setsid sleep 60 &", "(sleep 60 & exec sleep 60) &"];
+  const ran = await Promise.all(
+    scripts.map((script) =>
+      runProcess(
+        { ...BASE, operationId: newOperation(), args: ["-c", script] },
+        quietControls(processes),
+      )
+    ),
   );
-  assert.equal(groups.size, 3);
-  assert.equal(await groups.endAll(300), 0);
-  assert.equal(groups.size, 0);
+  assert.ok(ran.every((result) => result.ok && result.value.left.processes.length > 0));
+  assert.equal(processes.size, 3);
+  const ended = await processes.endAll(END);
+  assert.deepEqual(ended.map(({ left }) => left), [NONE_LEFT, NONE_LEFT, NONE_LEFT]);
+  assert.equal(processes.size, 0);
+});
+
+Deno.test("runProcess() starts nothing once it is cancelled", async () => {
+  await assert.rejects(
+    run("touch started", {}, { signal: AbortSignal.abort() }),
+    /not started: cancelled/,
+  );
 });

@@ -157,6 +157,7 @@ export function applyToModel(model: Model, event: DomainEvent): boolean {
     case "baseline_recorded":
     case "message_recorded":
     case "process_started":
+    case "processes_left":
     case "artifact_recorded":
     case "verification_ended":
     case "cancel_requested":

@@ -182,7 +182,21 @@ export function oneOfEach(): Story {
       after: "absent",
     },
     operation_dispatched: { type: "operation_dispatched", operationId: first.operationId },
-    process_started: { type: "process_started", operationId: first.operationId, pid: 77 },
+    process_started: {
+      type: "process_started",
+      operationId: first.operationId,
+      pid: 77,
+      startTicks: "1234",
+      bootId: "boot",
+    },
+    processes_left: {
+      type: "processes_left",
+      operationId: first.operationId,
+      left: {
+        processes: [{ pid: 78, startTicks: "1240", bootId: "boot", command: "sleep 60" }],
+        more: 2,
+      },
+    },
     operation_finished: {
       type: "operation_finished",
       operationId: first.operationId,
@@ -251,6 +265,7 @@ export function oneOfEach(): Story {
     cases.operation_dispatched,
     cases.process_started,
     cases.operation_finished,
+    cases.processes_left,
     cases.verification_ended,
     requested(second),
     cases.operation_denied,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NONE_LEFT } from "../../../src/core/left_processes.ts";
 import type { DomainEvent, TaskResult } from "../../../src/core/events/event.ts";
 import { recordedEvent } from "../../../src/core/events/recorded.ts";
 import { newId } from "../../support/ids.ts";
@@ -84,6 +85,7 @@ Deno.test("applyBatch() applies every type of event and the read models show all
     after: null,
     preImage: null,
     artifacts: [],
+    left: NONE_LEFT,
   };
   assert.deepEqual(operations, {
     items: [
@@ -99,6 +101,7 @@ Deno.test("applyBatch() applies every type of event and the read models show all
         after: "absent",
         preImage: artifactId,
         artifacts: [artifactId],
+        left: cases.processes_left.left,
       },
       {
         ...common,

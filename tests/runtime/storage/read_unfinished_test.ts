@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NONE_LEFT } from "../../../src/core/left_processes.ts";
 import type { DomainEvent } from "../../../src/core/events/event.ts";
 import { newId } from "../../support/ids.ts";
 import {
@@ -64,7 +65,13 @@ function midway() {
     ...running.events,
     intended(running.operationId),
     { type: "operation_dispatched", operationId: running.operationId },
-    { type: "process_started", operationId: running.operationId, pid: 4711 },
+    {
+      type: "process_started",
+      operationId: running.operationId,
+      pid: 4711,
+      startTicks: "99",
+      bootId: "boot",
+    },
   ];
   const operations = [requested, authorized.operationId, intent.operationId, running.operationId];
   return { ...task, events, requestId, messageId, grantId, operations };
@@ -135,12 +142,16 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
       tool: "run_command",
       state: states[i],
       afterLoss: after[i],
-      pid: i === 3 ? 4711 : null,
       scope: COMMAND,
       before: null,
       after: null,
       preImage: null,
     })),
+    processes: [{
+      id: story.operations[3],
+      first: { pid: 4711, startTicks: "99", bootId: "boot" },
+      left: NONE_LEFT,
+    }],
     requests: [{
       id: requestId,
       taskId,
@@ -153,12 +164,17 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
     grants: [{ id: grantId, taskId }],
     more: false,
   });
+  const left = {
+    processes: [{ pid: 4712, startTicks: "100", bootId: "boot", command: "sleep 60" }],
+    more: 0,
+  };
   const recovery: DomainEvent[] = [
     ...open.operations.map((operation): DomainEvent =>
       operation.afterLoss === "unknown"
         ? { type: "operation_unknown", operationId: operation.id, detail: "its owner is gone" }
         : { type: "operation_cancelled", operationId: operation.id, reason: "cancelled" }
     ),
+    { type: "processes_left", operationId: open.processes[0]?.id ?? newId("operation"), left },
     ...open.messages.map(({ id, text }): DomainEvent => ({
       type: "message_completed",
       messageId: id,
@@ -188,10 +204,16 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
     { type: "task_moved", taskId, from: "running", to: "blocked", reason: "interrupted" },
   ];
   value(await store.append(recovery.map((event) => draft(event))));
+  // What is alive stays on the list until it is seen to be gone.
+  const [{ id, first } = { id: newId("operation"), first: null }] = open.processes;
+  assert.deepEqual(value(await store.unfinished()).processes, [{ id, first, left }]);
+  const gone: DomainEvent = { type: "processes_left", operationId: id, left: NONE_LEFT };
+  value(await store.append([draft(gone)]));
   assert.deepEqual(value(await store.unfinished()), {
     tasks: [],
     attempts: [],
     operations: [],
+    processes: [],
     requests: [],
     messages: [],
     grants: [],
