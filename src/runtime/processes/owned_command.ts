@@ -29,7 +29,13 @@ const MAX_WAITED = 64;
  */
 const MAX_LOOKS = 8;
 
-/** As above, where only other processes vanished under the look: they are seldom ours. */
+/**
+ * Looks in a row without doubt that make an end sure. One can miss a process in the middle of `exec`,
+ * which has neither its old environment nor its new one for a moment.
+ */
+const SURE_LOOKS = 3;
+
+/** As `MAX_LOOKS`, where only other processes vanished under the look: they are seldom ours. */
 const MAX_QUICK_LOOKS = 2;
 
 /** When a running command is looked at first, and then how often, in milliseconds. */
@@ -184,11 +190,14 @@ export class OwnedCommand {
   async #lookUntilSure(care: Care): Promise<readonly ProcessRow[]> {
     if (this.#gone) return [];
     const { timers } = this.#around;
+    let sure = 0;
     for (let looks = 1;; looks++) {
       const { alive, doubt } = await this.#lookOnce();
       if (alive.length > 0) return alive;
+      sure = doubt === "none" ? sure + 1 : 0;
       const limit = doubt === "vanished" && care === "quick" ? MAX_QUICK_LOOKS : MAX_LOOKS;
-      if (doubt === "none" || care === "thorough" && looks >= limit) {
+      const isSure = sure >= (care === "quick" ? 1 : SURE_LOOKS);
+      if (isSure || care === "thorough" && looks >= limit) {
         this.#gone = true;
         this.leaderEnded();
         this.#around.onGone(this);
