@@ -31,6 +31,7 @@ const SYMBOLS = {
   write: { parameters: ["i32", "buffer", "usize"], result: "i32" },
   statx: { parameters: ["i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
   fsync: { parameters: ["i32"], result: "i32" },
+  statfs: { parameters: ["buffer", "buffer"], result: "i32" },
   getdents64: { parameters: ["i32", "buffer", "usize"], result: "i32" },
   readlinkat: { parameters: ["i32", "buffer", "buffer", "usize"], result: "i32" },
   renameat2: { parameters: ["i32", "buffer", "i32", "buffer", "u32"], result: "i32" },

@@ -1,6 +1,5 @@
 import { directoryEntries } from "./directory_entries.ts";
-import { type ErrnoCode, LinuxError } from "./errno.ts";
-import { readSome } from "./files.ts";
+import { MAX_KERNEL_FILE_BYTES, readKernelFile } from "./kernel_file.ts";
 import { O_DIRECTORY, O_RDONLY } from "./open_flags.ts";
 import type { OwnedFd } from "./owned_fd.ts";
 import { openProcess } from "./pidfd.ts";
@@ -27,9 +26,6 @@ export interface ProcessRow {
 
 /** More than any line of `/proc/PID/stat`. */
 const MAX_STAT_BYTES = 4096;
-
-/** The bound of the kernel on arguments and environment together is larger; a marker comes first. */
-const MAX_ENVIRONMENT_BYTES = 1 << 18;
 
 /** Bytes of a command line that are read. */
 const MAX_COMMAND_BYTES = 1024;
@@ -94,7 +90,7 @@ const START_TICKS_AFTER_SESSION = 15;
  * ended, or does not let us look.
  */
 export function readVariable(pid: number, name: string): string | null {
-  const text = readKernelFile(`/proc/${pid}/environ`, MAX_ENVIRONMENT_BYTES);
+  const text = readKernelFile(`/proc/${pid}/environ`, MAX_KERNEL_FILE_BYTES);
   if (text === null) return null;
   const found = text.split("\0").find((entry) => entry.startsWith(`${name}=`));
   return found === undefined ? null : found.slice(name.length + 1);
@@ -105,28 +101,4 @@ export function commandLine({ pid, name }: Pick<ProcessRow, "pid" | "name">): st
   const words = readKernelFile(`/proc/${pid}/cmdline`, MAX_COMMAND_BYTES)
     ?.replaceAll("\0", " ").trim() ?? "";
   return words === "" ? name : words;
-}
-
-/** Gone, gone between two calls, or another user's. */
-const ABSENT: ReadonlySet<ErrnoCode> = new Set(["ENOENT", "ESRCH", "EACCES", "EPERM"]);
-
-/** One buffer for all of them: each file is read and decoded in one go. */
-const scratch = new Uint8Array(MAX_ENVIRONMENT_BYTES);
-
-/** A file that the kernel makes up; null when it is not there, not ours, or its process is gone. */
-function readKernelFile(path: string, maxBytes: number): string | null {
-  try {
-    using file = openat2(AT_FDCWD, path, { flags: O_RDONLY, resolve: RESOLVE_NO_MAGICLINKS });
-    let length = 0;
-    // One read gives at most a page of an environment.
-    for (let count = -1; count !== 0 && length < maxBytes;) {
-      count = readSome(file, scratch.subarray(length, maxBytes));
-      length += count;
-    }
-    return new TextDecoder().decode(scratch.subarray(0, length));
-  } catch (failure) {
-    // Anything else, such as no descriptor left, must never pass for a process that is gone.
-    if (failure instanceof LinuxError && ABSENT.has(failure.code)) return null;
-    throw failure;
-  }
 }

@@ -1,6 +1,5 @@
-import { LinuxError } from "../linux/errno.ts";
-import { readSome } from "../linux/files.ts";
-import { O_DIRECTORY, O_PATH, O_RDONLY } from "../linux/open_flags.ts";
+import { readKernelFile } from "../linux/kernel_file.ts";
+import { O_DIRECTORY, O_PATH } from "../linux/open_flags.ts";
 import {
   AT_FDCWD,
   openat2,
@@ -72,14 +71,7 @@ const STATUS_BYTES = 4_096;
 
 /** Read from the kernel, since asking `umask` means changing it for every thread. */
 function readUmask(): number {
-  try {
-    using file = openat2(AT_FDCWD, "/proc/self/status", { flags: O_RDONLY, resolve: 0 });
-    const buffer = new Uint8Array(STATUS_BYTES);
-    const text = new TextDecoder().decode(buffer.subarray(0, readSome(file, buffer)));
-    const digits = /^Umask:\s*([0-7]+)/m.exec(text)?.[1];
-    return digits === undefined ? USUAL_UMASK : parseInt(digits, 8);
-  } catch (error) {
-    if (error instanceof LinuxError) return USUAL_UMASK;
-    throw error;
-  }
+  const status = readKernelFile("/proc/self/status", STATUS_BYTES) ?? "";
+  const digits = /^Umask:\s*([0-7]+)/m.exec(status)?.[1];
+  return digits === undefined ? USUAL_UMASK : parseInt(digits, 8);
 }
