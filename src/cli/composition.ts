@@ -49,6 +49,33 @@ export function commandContext(flags: ParsedFlags): CommandContext {
   };
 }
 
+/** What is known of the terminal, from the environment and the three streams. */
+export interface TerminalFacts {
+  readonly isTerminal: { readonly input: boolean; readonly output: boolean };
+  readonly columns: number | null;
+  readonly rows: number | null;
+  readonly term: string | null;
+  readonly colorTerm: string | null;
+  readonly noColor: string | null;
+  /** The first set one of LC_ALL, LC_CTYPE and LANG. */
+  readonly locale: string | null;
+}
+
+/** What the terminal is like in which this command runs. */
+export function terminalFacts(): TerminalFacts {
+  const output = Deno.stdout.isTerminal();
+  const size = output ? Deno.consoleSize() : null;
+  return {
+    isTerminal: { input: Deno.stdin.isTerminal(), output },
+    columns: size?.columns ?? null,
+    rows: size?.rows ?? null,
+    term: readText("TERM"),
+    colorTerm: readText("COLORTERM"),
+    noColor: readText("NO_COLOR"),
+    locale: readText("LC_ALL") ?? readText("LC_CTYPE") ?? readText("LANG"),
+  };
+}
+
 /** Finds the workspace a command is about. */
 export async function locate(flags: ParsedFlags): Promise<Result<Location, FluzoError>> {
   const start = flags.text("workspace") ?? startFolder();
@@ -100,6 +127,12 @@ export function readVariable(name: string): string | null | "denied" {
     if (failure instanceof Deno.errors.NotCapable) return "denied";
     throw failure;
   }
+}
+
+/** A variable with something in it, or null. */
+function readText(name: string): string | null {
+  const value = readVariable(name);
+  return value === "denied" || value === "" ? null : value;
 }
 
 /** The folder the user is in: a task runner changes it and says where it was. */

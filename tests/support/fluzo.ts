@@ -21,13 +21,23 @@ export class TestFluzo implements Disposable {
     this.#variables = variables;
   }
 
-  /** The command that would run, for tests that start it themselves. */
-  command(args: readonly string[], options: Partial<Deno.CommandOptions> = {}): Deno.Command {
+  /**
+   * The command that would run, for tests that start it themselves.
+   *
+   * @param options.permissions Flags of the runtime; default: those of an installation.
+   */
+  command(
+    args: readonly string[],
+    {
+      permissions = permissionFlags({ variables: Object.keys(this.#variables) }),
+      ...options
+    }: Partial<Deno.CommandOptions> & { readonly permissions?: readonly string[] } = {},
+  ): Deno.Command {
     return new Deno.Command(Deno.execPath(), {
       args: [
         "run",
         "--quiet",
-        ...permissionFlags({ variables: Object.keys(this.#variables) }),
+        ...permissions,
         MAIN,
         ...args,
       ],
