@@ -25,6 +25,11 @@ export function describeStorage(error: StorageError): ErrorText {
       };
     case "newer_schema":
       return { what: `${at} was written by a newer Fluzo${detail}`, remedy: "Use that Fluzo" };
+    case "older_schema":
+      return {
+        what: `${at} was written by an older Fluzo${detail}`,
+        remedy: "Run a task here: the journal is brought to this version after a backup",
+      };
     case "weaker_mode":
       return {
         what: `${at} cannot be kept durable here${detail}`,
@@ -33,12 +38,29 @@ export function describeStorage(error: StorageError): ErrorText {
     case "corrupt":
       return {
         what: `The journal ${at} is damaged${detail}`,
-        remedy: "Nothing was changed: copy the file away before anything else",
+        remedy: "Nothing was changed. `fluzo history set-aside` keeps it, with all its files, " +
+          "beside a new journal",
+      };
+    case "artifact_damaged":
+      return {
+        what: `What was kept in ${at} is not there as it was recorded${detail}`,
+        remedy: "The journal itself says what happened; this content is lost",
       };
     case "disk_full":
       return {
         what: `The file system of ${at} is full${detail}`,
         remedy: "Free some space; what was committed is kept",
+      };
+    case "low_space":
+      return {
+        what: `The file system of ${at} has too little space${detail}`,
+        remedy: "Free some space, or lower storage.min_free_bytes; what was committed is kept",
+      };
+    case "limit_reached":
+      return {
+        what: `The records in ${at} have reached their limit${detail}`,
+        remedy: "Delete old sessions with `fluzo history purge`, or raise " +
+          "storage.session_max_bytes; nothing was deleted",
       };
     case "busy":
       return { what: `${at} is in use${detail}`, remedy: "Try again" };

@@ -1,6 +1,7 @@
 import { type Digest, parseDigest } from "../../core/digest.ts";
 import type { Artifact } from "../../core/events/event.ts";
 import { type ArtifactId, parseId } from "../../core/ids.ts";
+import { exists, removeIfThere, syncPath } from "./private_files.ts";
 import { fail } from "./storage_failure.ts";
 import type { Statements } from "./statements.ts";
 
@@ -9,6 +10,9 @@ import type { Statements } from "./statements.ts";
  * enough to pass through the worker whole.
  */
 export const MAX_ARTIFACT_BYTES = 32 * 1024 * 1024;
+
+/** End of the name of a file that is not finished. */
+export const PART = ".part";
 
 /**
  * Writes a blob so that it is either there whole and durable under its final name or not there:
@@ -27,11 +31,11 @@ export async function writeArtifact(
   }
   const digest = await sha256(bytes);
   if (exists(path)) fail("io", path, "Cannot write an artifact twice");
-  const temporary = `${path}.part`;
+  const temporary = path + PART;
   try {
     writeDurably(temporary, bytes);
     Deno.renameSync(temporary, path);
-    syncDirectory(artifactsPath);
+    syncPath(artifactsPath);
   } catch (thrown) {
     removeIfThere(temporary);
     throw thrown;
@@ -49,13 +53,13 @@ export async function readArtifact(
   const path = artifactPath(artifactsPath, id);
   const bytes = readRegularFile(path, row.integer("size_bytes"));
   if (await sha256(bytes) !== row.text("digest")) {
-    fail("corrupt", path, "The artifact's content is not what was recorded");
+    fail("artifact_damaged", path, "The artifact's content is not what was recorded");
   }
   return bytes;
 }
 
-/** A file name comes from a parsed id alone, so no text from outside can name another file. */
-function artifactPath(artifactsPath: string, id: string): string {
+/** Where an artifact is. A file name comes from a parsed id alone, so no text from outside can name another file. */
+export function artifactPath(artifactsPath: string, id: string): string {
   const parsed = parseId("artifact", id);
   if (parsed === null) fail("io", artifactsPath, `Cannot name an artifact "${id}"`);
   return `${artifactsPath}/${parsed}`;
@@ -70,40 +74,21 @@ function writeDurably(path: string, bytes: Uint8Array): void {
   file.syncSync();
 }
 
-function syncDirectory(path: string): void {
-  using directory = Deno.openSync(path);
-  directory.syncSync();
-}
-
 function readRegularFile(path: string, sizeBytes: number): Uint8Array {
   try {
     const info = Deno.lstatSync(path);
-    if (!info.isFile) fail("corrupt", path, "The artifact is no regular file");
+    if (!info.isFile) fail("artifact_damaged", path, "The artifact is no regular file");
     if (info.size !== sizeBytes) {
-      fail("corrupt", path, `The artifact has ${info.size} bytes, recorded are ${sizeBytes}`);
+      fail(
+        "artifact_damaged",
+        path,
+        `The artifact has ${info.size} bytes, recorded are ${sizeBytes}`,
+      );
     }
     return Deno.readFileSync(path);
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-    return fail("corrupt", path, "The artifact's content is missing");
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return false;
-    throw thrown;
-  }
-}
-
-function removeIfThere(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    return fail("artifact_damaged", path, "The artifact's content is missing");
   }
 }
 

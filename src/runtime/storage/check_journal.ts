@@ -1,5 +1,5 @@
 import type { StorageError } from "../../core/errors.ts";
-import { openReader } from "./database.ts";
+import { openReader, upgradeCopy } from "./database.ts";
 import { copyDatabase } from "./private_copy.ts";
 import { storageError, toStorageError } from "./storage_failure.ts";
 
@@ -13,6 +13,7 @@ export async function checkJournal(databasePath: string): Promise<StorageError |
   if (!copied.ok) return copied.error;
   const copy = copied.value;
   try {
+    upgradeCopy(copy.databasePath);
     const statements = openReader(copy.databasePath);
     try {
       const first = statements.first("PRAGMA quick_check(1)");

@@ -4,6 +4,8 @@ import type { EventDraft } from "../../core/events/envelope.ts";
 import type { Artifact } from "../../core/events/event.ts";
 import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
 import { err, ok, type Result } from "../../core/result.ts";
+import { LinuxError } from "../linux/errno.ts";
+import { availableBytes } from "../linux/file_system.ts";
 import {
   type DataDirectory,
   inspectDataDirectory,
@@ -19,8 +21,8 @@ import { storeWorkerPermissions } from "./store_permissions.ts";
 /** The open journal. A store in mode `read` answers every write with a `StorageError`. */
 export interface Store extends JournalWriter, JournalReader {
   /**
-   * True when the folder cannot be written, so that a private copy is read instead: what is told
-   * is the state at the opening, and surfaces say so.
+   * True when the folder cannot be written, or the journal is of an older version, so that a private
+   * copy is read instead: what is told is the state at the opening, and surfaces say so.
    */
   readonly copied: boolean;
   /** Closes the database and ends the worker; later calls answer `worker_lost`. Idempotent. */
@@ -102,14 +104,31 @@ async function open(
 ): Promise<Result<Store, StorageError>> {
   const { mode, found, ownerAlive } = options;
   const { databasePath, artifactsPath } = found;
-  const reply = await connection.call({ type: "open", mode, databasePath, artifactsPath });
+  const reply = await connection.call({
+    type: "open",
+    mode,
+    databasePath,
+    artifactsPath,
+    availableBytes: mode === "write" ? spaceAt(artifactsPath) : null,
+  });
   if (reply.ok) return ok(new WorkerStore(connection, { ownerAlive, copy: null }));
   await connection.close();
-  const copyMayHelp = mode === "read" && reply.error.reason === "io" && databasePath !== null;
+  const copyMayHelp = mode === "read" && databasePath !== null &&
+    (reply.error.reason === "io" || reply.error.reason === "older_schema");
   return copyMayHelp ? openCopy(databasePath, options) : reply;
 }
 
-/** Inspection of a database beside which nothing can be written. */
+/** Free bytes of a file system; null where the kernel does not say. */
+function spaceAt(path: string): number | null {
+  try {
+    return availableBytes(path);
+  } catch (thrown) {
+    if (thrown instanceof LinuxError) return null;
+    throw thrown;
+  }
+}
+
+/** Inspection of a database beside which nothing can be written, or which is of an older version. */
 async function openCopy(
   databasePath: string,
   options: OpenStoreOptions & { readonly found: DataDirectory },
@@ -135,7 +154,13 @@ async function openCopied(
   }
   const { databasePath } = copy;
   const { artifactsPath } = found;
-  const reply = await connection.call({ type: "open", mode: "read", databasePath, artifactsPath });
+  const reply = await connection.call({
+    type: "open",
+    mode: "copy",
+    databasePath,
+    artifactsPath,
+    availableBytes: null,
+  });
   if (reply.ok) return ok(new WorkerStore(connection, { ownerAlive, copy }));
   await connection.close();
   return reply;

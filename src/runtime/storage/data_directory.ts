@@ -187,8 +187,7 @@ function judgeLoss(directory: string): StorageError | null {
   return storageError(
     "corrupt",
     path,
-    `The database is ${size === null ? "missing" : "empty"} but its records are not: restore it, ` +
-      `or move ${quote(directory)} aside to start anew`,
+    `The database is ${size === null ? "missing" : "empty"} but its records are not`,
   );
 }
 

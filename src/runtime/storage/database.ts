@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { migrate, type MigrationPoint, upgrade } from "./migrations.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 import { Statements } from "./statements.ts";
 import { fail } from "./storage_failure.ts";
 
@@ -13,27 +14,43 @@ export const BUSY_TIMEOUT_MS = 5_000;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Opens the one writing connection. Builds the schema in an empty file; verifies by reading back
- * that WAL, full synchronisation, foreign keys and the busy timeout are in force, and refuses to
- * work in any weaker mode. Never recreates a file that is not empty.
+ * Opens the one writing connection. Builds the schema in an empty file and migrates an older one
+ * after a backup; verifies by reading back that WAL, full synchronisation, foreign keys and the
+ * busy timeout are in force, and refuses to work in any weaker mode. Never recreates a file that is
+ * not empty.
+ *
+ * @param options.availableBytes Free space of the file system, or null when it is not known.
+ * @param options.at Told the points of a migration, so that tests can end the process there.
  */
-export function openWriter(path: string): Statements {
+export async function openWriter(
+  path: string,
+  { availableBytes, at }: {
+    readonly availableBytes: number | null;
+    readonly at?: (point: MigrationPoint) => void;
+  },
+): Promise<Statements> {
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   const statements = new Statements(database, path);
   try {
-    const fresh = checkIdentity(statements);
+    const version = identify(statements);
+    // Before there is a page: freed pages are then given back to the file system after a purge.
+    if (version === 0) database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
     database.exec("PRAGMA foreign_keys = ON");
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.exec("PRAGMA cell_size_check = ON");
     database.exec("PRAGMA trusted_schema = OFF");
+    // What was deleted is overwritten: a purged conversation stays in no free page.
+    database.exec("PRAGMA secure_delete = ON");
     database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
     verifyModes(statements);
-    if (fresh) {
-      statements.transaction("BEGIN IMMEDIATE", () => {
-        // Another process may have built it between the look and the lock.
-        if (pragma(statements, "user_version") === 0) database.exec(SCHEMA);
+    if (version === 0) upgrade(statements);
+    else if (version < SCHEMA_VERSION) {
+      await migrate(statements, {
+        from: version,
+        availableBytes,
+        ...(at === undefined ? {} : { at }),
       });
     }
     return statements;
@@ -43,9 +60,22 @@ export function openWriter(path: string): Statements {
   }
 }
 
+/** Brings a private copy to the present version, so that it can be read; it needs no backup. */
+export function upgradeCopy(path: string): void {
+  const statements = new Statements(new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS }), path);
+  try {
+    const version = identify(statements);
+    if (version > 0 && version < SCHEMA_VERSION) upgrade(statements);
+  } finally {
+    statements.close();
+  }
+}
+
 /**
  * Opens a connection that cannot write. A file that is still empty, because its owner was
  * interrupted while it made it, reads as an empty journal.
+ *
+ * @throws `older_schema` for a journal that its next owner will migrate: a copy of it can be read.
  */
 export function openReader(path: string): Statements {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
@@ -54,7 +84,11 @@ export function openReader(path: string): Statements {
     database.exec("PRAGMA query_only = ON");
     database.exec("PRAGMA cell_size_check = ON");
     database.exec("PRAGMA trusted_schema = OFF");
-    if (!checkIdentity(statements)) return statements;
+    const version = identify(statements);
+    if (version === SCHEMA_VERSION) return statements;
+    if (version > 0) {
+      fail("older_schema", path, `It has version ${version}, this Fluzo reads ${SCHEMA_VERSION}`);
+    }
     database.close();
     return openEmpty();
   } catch (thrown) {
@@ -65,9 +99,9 @@ export function openReader(path: string): Statements {
 
 /** A journal without a record, for the inspection of a workspace that has none yet. */
 export function openEmpty(): Statements {
-  const database = new DatabaseSync(":memory:");
-  database.exec(SCHEMA);
-  return new Statements(database, ":memory:");
+  const statements = new Statements(new DatabaseSync(":memory:"), ":memory:");
+  upgrade(statements);
+  return statements;
 }
 
 /** What is in force on a writing connection, read back from SQLite. */
@@ -110,25 +144,24 @@ function verifyModes(statements: Statements): void {
   );
 }
 
-/** Whether the file is empty; refuses another program's, a newer and an unknown one. */
-function checkIdentity(statements: Statements): boolean {
+/** The version of the schema, 0 for an empty file; refuses another program's and a newer one. */
+function identify(statements: Statements): number {
   const application = pragma(statements, "application_id");
   const version = pragma(statements, "user_version");
-  if (application === APPLICATION_ID && version === SCHEMA_VERSION) return false;
-  if (application === APPLICATION_ID && typeof version === "number" && version > SCHEMA_VERSION) {
-    fail(
+  if (application === APPLICATION_ID && typeof version === "number" && version > 0) {
+    if (version <= SCHEMA_VERSION) return version;
+    return fail(
       "newer_schema",
       statements.path,
       `The database has version ${version}, this Fluzo knows ${SCHEMA_VERSION}: update Fluzo`,
     );
   }
   const tables = statements.get("SELECT count(*) AS n FROM sqlite_schema")?.integer("n");
-  if (application === 0 && version === 0 && tables === 0) return true;
+  if (application === 0 && version === 0 && tables === 0) return 0;
   return fail(
     "corrupt",
     statements.path,
-    `This is not Fluzo's database (application ${application}, version ${version}): ` +
-      "keep the file, move it aside, and start again with a new one",
+    `This is not Fluzo's database (application ${application}, version ${version})`,
   );
 }
 

@@ -22,13 +22,18 @@ import type { Unfinished } from "./journal.ts";
 /** `write`: the workspace's owner. `read`: inspection, which opens no writing connection. */
 export type StoreMode = "write" | "read";
 
+/** `copy`: inspection of a private copy, which may be brought to the present version. */
+export type OpenMode = StoreMode | "copy";
+
 export type StoreRequest =
   | {
     readonly type: "open";
-    readonly mode: StoreMode;
+    readonly mode: OpenMode;
     /** Null when there is no database yet, which only a reader accepts: it reads as empty. */
     readonly databasePath: string | null;
     readonly artifactsPath: string;
+    /** Free space of the file system, which a migration needs; null when it is not known. */
+    readonly availableBytes: number | null;
   }
   /** `drafts` is the JSON of `EventDraft[]`: measured once, copied once. */
   | { readonly type: "append"; readonly drafts: string }

@@ -1,17 +1,17 @@
 /**
- * The database, version 1. Every table is STRICT; `*_wall_ms` are informational, order is always
- * `*_sequence`: the sequence of the event that made the row. JSON columns hold data that is only
- * ever read whole. Time never comes from SQL.
+ * The database, as the steps that lead to it. Every table is STRICT; `*_wall_ms` are informational,
+ * order is always `*_sequence`: the sequence of the event that made the row. JSON columns hold data
+ * that is only ever read whole. Time never comes from SQL.
+ *
+ * A step that was released never changes: a new version is a new step, and an empty database goes
+ * through all of them, so that it cannot differ from a migrated one.
  */
-
-/** `PRAGMA user_version`. A newer one is refused; an older one is migrated after a backup. */
-export const SCHEMA_VERSION = 1;
 
 /** `PRAGMA application_id`: "Fluz" in ASCII, so that no other program's database is taken over. */
 export const APPLICATION_ID = 0x466c757a;
 
-/** Statements that build an empty database; the caller runs them in one transaction. */
-export const SCHEMA = `
+/** Version 1: the journal and its current state. */
+const JOURNAL = `
 CREATE TABLE journal_head (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   last_sequence INTEGER NOT NULL
@@ -241,7 +241,31 @@ CREATE TRIGGER events_head AFTER INSERT ON events
 BEGIN UPDATE journal_head SET last_sequence = NEW.sequence; END;
 CREATE TRIGGER events_immutable BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'constraint failed: an event never changes'); END;
-
-PRAGMA application_id = ${APPLICATION_ID};
-PRAGMA user_version = ${SCHEMA_VERSION};
 `;
+
+/** Version 2: what artifacts take up, and deleting a session with all that belongs to it. */
+const RETENTION = `
+ALTER TABLE journal_head ADD COLUMN artifact_bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE journal_head SET artifact_bytes = (SELECT coalesce(sum(size_bytes), 0) FROM artifacts);
+CREATE TRIGGER artifacts_added AFTER INSERT ON artifacts
+BEGIN UPDATE journal_head SET artifact_bytes = artifact_bytes + NEW.size_bytes; END;
+CREATE TRIGGER artifacts_removed AFTER DELETE ON artifacts
+BEGIN UPDATE journal_head SET artifact_bytes = artifact_bytes - OLD.size_bytes; END;
+
+-- Artifacts whose record is gone and whose file is still to be removed.
+CREATE TABLE artifact_deletions (
+  id TEXT PRIMARY KEY,
+  size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0)
+) STRICT, WITHOUT ROWID;
+
+-- Deleting a row asks for every row that refers to it.
+CREATE INDEX attempts_snapshot ON attempts (snapshot_id);
+CREATE INDEX observations_attempt ON observations (attempt_id);
+CREATE INDEX observations_request ON observations (request_id) WHERE request_id IS NOT NULL;
+`;
+
+/** Step `n` leads from version `n` to version `n + 1`; each runs in a transaction of its caller. */
+export const SCHEMA_STEPS: readonly string[] = [JOURNAL, RETENTION];
+
+/** `PRAGMA user_version`. A newer one is refused; an older one is migrated after a backup. */
+export const SCHEMA_VERSION = SCHEMA_STEPS.length;

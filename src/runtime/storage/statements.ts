@@ -1,4 +1,10 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
+import {
+  backup,
+  type DatabaseSync,
+  type SQLInputValue,
+  type SQLOutputValue,
+  type StatementSync,
+} from "node:sqlite";
 import { fail } from "./storage_failure.ts";
 
 /** A connection with its prepared statements, each prepared once. */
@@ -33,6 +39,16 @@ export class Statements {
   /** All rows: the statement itself must bound them. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepare(sql).all(...values).map((found) => new Row(found, this.path));
+  }
+
+  /** Runs any number of statements that give no rows. */
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /** Copies the whole database, its write-ahead log included, into another file. */
+  async backupTo(path: string): Promise<void> {
+    await backup(this.#database, path);
   }
 
   /** Runs `work` in one transaction, taken at once: all of it is committed, or nothing. */
@@ -133,7 +149,7 @@ export class Row {
     return fail(
       "corrupt",
       this.#path,
-      `Column "${column}" holds an unexpected value: keep the file and move it aside`,
+      `Column "${column}" holds an unexpected value`,
     );
   }
 }

@@ -18,7 +18,7 @@ const MEANINGS: readonly (readonly [RegExp, StorageReason, string])[] = [
   [
     /malformed|not a database|malformed database schema|unsupported file format/i,
     "corrupt",
-    "keep the file, move it aside with its -wal and -shm, and start again with a new one",
+    "",
   ],
   [/disk is full|no space left|ENOSPC|os error 28/i, "disk_full", "free space on its file system"],
   [

@@ -14,7 +14,7 @@ import type { EventDraft } from "../../core/events/envelope.ts";
 import { err, ok } from "../../core/result.ts";
 import { applyBatch } from "./apply.ts";
 import { readArtifact, writeArtifact } from "./artifacts.ts";
-import { openEmpty, openReader, openWriter } from "./database.ts";
+import { openEmpty, openReader, openWriter, upgradeCopy } from "./database.ts";
 import type { NumberedReply, NumberedRequest, StoreReplies, StoreRequest } from "./protocol.ts";
 import { readEvents } from "./read_events.ts";
 import { readGrants } from "./read_grants.ts";
@@ -92,17 +92,18 @@ function handle(
   }
 }
 
-function open(request: Extract<StoreRequest, { type: "open" }>): null {
-  const { mode, databasePath, artifactsPath } = request;
+async function open(request: Extract<StoreRequest, { type: "open" }>): Promise<null> {
+  const { mode, databasePath, artifactsPath, availableBytes } = request;
   if (databasePath === null) {
     opened = { writer: null, reader: openEmpty(), artifactsPath };
     return null;
   }
-  if (mode === "read") {
+  if (mode !== "write") {
+    if (mode === "copy") upgradeCopy(databasePath);
     opened = { writer: null, reader: openReader(databasePath), artifactsPath };
     return null;
   }
-  const writing = openWriter(databasePath);
+  const writing = await openWriter(databasePath, { availableBytes });
   try {
     opened = { writer: writing, reader: openReader(databasePath), artifactsPath };
   } catch (thrown) {

@@ -91,7 +91,7 @@ const DAMAGES: readonly (readonly [string, (path: string) => void, RegExp])[] = 
   }, /no regular file/],
 ];
 for (const [name, damage, detail] of DAMAGES) {
-  Deno.test(`artifact() shows content that is ${name} as corrupt`, async () => {
+  Deno.test(`artifact() shows content that is ${name} as damaged`, async () => {
     using place = temporaryStore();
     await using store = await opened(place.directory);
     const id = newId("artifact");
@@ -99,7 +99,7 @@ for (const [name, damage, detail] of DAMAGES) {
     value(await store.append(drafts({ type: "artifact_recorded", artifact })));
     damage(`${place.directory}/artifacts/${id}`);
     const error = failure(await store.artifact(id));
-    assert.equal(error.reason, "corrupt");
+    assert.equal(error.reason, "artifact_damaged");
     assert.ok(error.path.endsWith(id));
     assert.match(error.detail, detail);
   });

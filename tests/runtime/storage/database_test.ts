@@ -4,7 +4,7 @@ import { FluzoFailure } from "../../../src/core/errors.ts";
 import {
   BUSY_TIMEOUT_MS,
   openReader,
-  openWriter,
+  openWriter as openWithRoom,
   readModes,
   weakness,
 } from "../../../src/runtime/storage/database.ts";
@@ -23,31 +23,36 @@ function database(directory: string): string {
   return value(prepareDataDirectory(directory)).databasePath ?? assert.fail("no database");
 }
 
+const openWriter = (path: string) => openWithRoom(path, { availableBytes: null });
+
 /** The reason and text of the storage error that `work` throws. */
-function refusal(path: string, work: () => unknown): { reason: string; detail: string } {
+async function refusal(
+  path: string,
+  work: () => unknown,
+): Promise<{ reason: string; detail: string }> {
   try {
-    work();
+    await work();
   } catch (thrown) {
     return toStorageError(thrown, path);
   }
   return assert.fail("expected a refusal");
 }
 
-Deno.test("openWriter() has the durable modes in force at the first and at a later opening", () => {
+Deno.test("openWriter() has the durable modes in force at the first and at a later opening", async () => {
   using place = temporaryStore();
   const path = database(place.directory);
   for (const round of ["first", "second"]) {
-    const writer = openWriter(path);
+    const writer = await openWriter(path);
     assert.deepEqual(readModes(writer), STRONG, round);
     writer.close();
   }
 });
 
-Deno.test("openWriter() leaves files that only their user can reach", () => {
+Deno.test("openWriter() leaves files that only their user can reach", async () => {
   using place = temporaryStore();
   const before = Deno.umask(0);
   try {
-    const writer = openWriter(database(place.directory));
+    const writer = await openWriter(database(place.directory));
     const names = [...Deno.readDirSync(place.directory)].filter((entry) => entry.isFile);
     assert.deepEqual(
       names.map((entry) => [
@@ -76,57 +81,57 @@ for (
   });
 }
 
-Deno.test("openWriter() refuses to work without WAL", () => {
+Deno.test("openWriter() refuses to work without WAL", async () => {
   // An in-memory database has no WAL: SQLite answers "memory" instead of failing.
-  const error = refusal(":memory:", () => openWriter(":memory:"));
+  const error = await refusal(":memory:", () => openWriter(":memory:"));
   assert.equal(error.reason, "weaker_mode");
   assert.match(error.detail, /journal_mode is "memory", not "wal"/);
 });
 
-Deno.test("openWriter() refuses a newer schema and leaves the file as it is", () => {
+Deno.test("openWriter() refuses a newer schema and leaves the file as it is", async () => {
   using place = temporaryStore();
   const path = database(place.directory);
-  openWriter(path).close();
+  (await openWriter(path)).close();
   const other = new DatabaseSync(path);
-  other.exec("PRAGMA user_version = 2");
+  other.exec("PRAGMA user_version = 3");
   other.close();
   const before = Deno.readFileSync(path);
   for (const open of [openWriter, openReader]) {
-    const error = refusal(path, () => open(path));
+    const error = await refusal(path, () => open(path));
     assert.equal(error.reason, "newer_schema");
-    assert.match(error.detail, /version 2, this Fluzo knows 1: update Fluzo/);
+    assert.match(error.detail, /version 3, this Fluzo knows 2: update Fluzo/);
   }
   assert.deepEqual(Deno.readFileSync(path), before);
 });
 
-Deno.test("openWriter() refuses another program's database", () => {
+Deno.test("openWriter() refuses another program's database", async () => {
   using place = temporaryStore();
   const path = database(place.directory);
   const other = new DatabaseSync(path);
   other.exec("CREATE TABLE theirs (a); PRAGMA user_version = 1");
   other.close();
   for (const open of [openWriter, openReader]) {
-    assert.equal(refusal(path, () => open(path)).reason, "corrupt");
+    assert.equal((await refusal(path, () => open(path))).reason, "corrupt");
   }
 });
 
-Deno.test("openWriter() refuses what is no database and never recreates it", () => {
+Deno.test("openWriter() refuses what is no database and never recreates it", async () => {
   using place = temporaryStore();
   const path = database(place.directory);
   const noise = new Uint8Array(8192).fill(0x5a);
   Deno.writeFileSync(path, noise);
   for (const open of [openWriter, openReader]) {
-    const error = refusal(path, () => open(path));
+    const error = await refusal(path, () => open(path));
     assert.equal(error.reason, "corrupt");
-    assert.match(error.detail, /keep the file, move it aside/);
+    assert.match(error.detail, /not a database/);
   }
   assert.deepEqual(Deno.readFileSync(path), noise);
 });
 
-Deno.test("openReader() cannot write", () => {
+Deno.test("openReader() cannot write", async () => {
   using place = temporaryStore();
   const path = database(place.directory);
-  openWriter(path).close();
+  (await openWriter(path)).close();
   const reader = openReader(path);
   assert.throws(() => reader.run("DELETE FROM journal_head"), /readonly database/);
   reader.close();
@@ -141,9 +146,9 @@ Deno.test("openReader() reads a file that is still empty as an empty journal", (
   assert.equal(Deno.statSync(path).size, 0);
 });
 
-Deno.test("SCHEMA keeps the journal gapless and its events unchanged", () => {
+Deno.test("SCHEMA keeps the journal gapless and its events unchanged", async () => {
   using place = temporaryStore();
-  const writer = openWriter(database(place.directory));
+  const writer = await openWriter(database(place.directory));
   const insert = (sequence: number) =>
     writer.run(
       `INSERT INTO events (sequence, id, schema_version, type, wall_ms, payload)
