@@ -108,6 +108,8 @@ export function exitFor(error: FluzoError): ExitName {
       return exitForProvider(error.reason);
     case "repeated_call":
       return "no_progress";
+    case "stale_preview":
+      return "stale_answer";
     case "workspace":
       return "workspace_error";
     case "process":

@@ -96,6 +96,12 @@ export function describeError(error: FluzoError): ErrorText {
         what: `Cannot answer operation ${error.operationId}: ${error.detail}`,
         remedy: "`fluzo task show` shows what waits now",
       };
+    case "stale_preview":
+      return {
+        what:
+          `Session ${error.sessionId} was not deleted: it does not hold any more what was shown`,
+        remedy: "Look again with `fluzo history list`",
+      };
     case "wrong_state":
       return {
         what: `Cannot ${error.action} task ${error.taskId}: it is ${error.state}`,

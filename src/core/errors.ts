@@ -214,6 +214,11 @@ export interface StaleAnswerError {
   readonly operationId: string;
   readonly detail: string;
 }
+/** What was shown before it was to be deleted is not what is there now. */
+export interface StalePreviewError {
+  readonly type: "stale_preview";
+  readonly sessionId: string;
+}
 /** A command that the state of the task does not allow. */
 export interface WrongStateError {
   readonly type: "wrong_state";
@@ -297,6 +302,7 @@ export type FluzoError =
   | RepeatedCallError
   | NoProgressError
   | StaleAnswerError
+  | StalePreviewError
   | WrongStateError
   | CancelledError
   | ConfirmationRequiredError

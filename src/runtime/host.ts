@@ -7,6 +7,7 @@ import { createRedactor } from "../core/text/redactor.ts";
 import { AdmissionQueue } from "./admission/admission_queue.ts";
 import { CommandLog } from "./application/command_log.ts";
 import { executeCommand } from "./application/commands.ts";
+import { History } from "./application/history.ts";
 import { answerQuery } from "./application/queries.ts";
 import { TaskAnswers } from "./application/task_answers.ts";
 import { TaskSteering } from "./application/task_steering.ts";
@@ -150,7 +151,8 @@ function runningHost(
   };
   const steering = new TaskSteering(services);
   const log = new CommandLog();
-  const handlers = { tasks, answers: new TaskAnswers(services), steering, log };
+  const history = new History({ journal: store, resting });
+  const handlers = { tasks, answers: new TaskAnswers(services), steering, history, log };
   const sources = {
     reader: store,
     queued: (taskId: TaskId) => steering.queued(taskId),

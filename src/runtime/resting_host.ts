@@ -1,8 +1,9 @@
 import type { FluzoError } from "../core/errors.ts";
-import type { CommandReplies, Query, QueryReplies } from "../core/port/application.ts";
+import type { Command, CommandReplies, Query, QueryReplies } from "../core/port/application.ts";
 import type { ControlCommand } from "../core/port/control.ts";
 import { ok, type Result } from "../core/result.ts";
 import { cancelAtRest } from "./application/cancel_at_rest.ts";
+import { History } from "./application/history.ts";
 import { answerQuery } from "./application/queries.ts";
 import { TaskAnswers } from "./application/task_answers.ts";
 import { TaskSteering } from "./application/task_steering.ts";
@@ -18,8 +19,16 @@ import { hasJournal } from "./storage/data_directory.ts";
 import { systemClock, systemTimers } from "./system_clock.ts";
 import { startFiles } from "./workspace/start_files.ts";
 
+/** What can be done where no task runs: the control commands, and deleting history. */
+export type RestingCommand =
+  | ControlCommand
+  | Extract<Command, { type: "purge_session" | "purge_leftovers" }>;
+
 /** The journal of a workspace where no task runs, with the right to answer what waits in it. */
 export interface RestingHost extends Steering {
+  execute<T extends RestingCommand["type"]>(
+    command: Extract<RestingCommand, { type: T }>,
+  ): Promise<Result<CommandReplies[T], FluzoError>>;
   query<T extends Query["type"]>(
     query: Extract<Query, { type: T }>,
   ): Promise<Result<QueryReplies[T], FluzoError>>;
@@ -51,9 +60,10 @@ export async function openRestingHost(
   const services = { reader: store, ids, resting, attemptOf: () => null };
   const answers = new TaskAnswers(services);
   const steering = new TaskSteering(services);
+  const history = new History({ journal: store, resting });
   const execute = async (
-    command: ControlCommand,
-  ): Promise<Result<CommandReplies[ControlCommand["type"]], FluzoError>> => {
+    command: RestingCommand,
+  ): Promise<Result<CommandReplies[RestingCommand["type"]], FluzoError>> => {
     switch (command.type) {
       case "cancel_task":
       case "kill_task":
@@ -72,6 +82,10 @@ export async function openRestingHost(
         return await steering.edit(command);
       case "remove_message":
         return await steering.remove(command);
+      case "purge_session":
+        return await history.purge(command);
+      case "purge_leftovers":
+        return await history.purgeLeftovers();
     }
   };
   const sources = {

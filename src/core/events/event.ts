@@ -279,12 +279,33 @@ export type DomainEvent =
     readonly taskId: TaskId;
     readonly by: CancelledError["by"];
   }
+  /**
+   * The user deleted a session with all that belongs to it, events included. What was deleted is
+   * counted here; a number that is not right refuses the event.
+   */
+  | {
+    readonly type: "history_purged";
+    readonly sessionId: SessionId;
+    readonly contents: SessionContents;
+  }
   /** What still runs is to be killed, without the grace that a cancellation gives. */
   | {
     readonly type: "force_stop_requested";
     readonly taskId: TaskId;
     readonly by: CancelledError["by"];
   };
+
+/** What a session holds, as it is shown before it is deleted. */
+export interface SessionContents {
+  readonly tasks: number;
+  readonly messages: number;
+  readonly events: number;
+  /** UTF-8 bytes of all messages. */
+  readonly textBytes: number;
+  /** Artifacts that nothing outside of the session refers to. */
+  readonly artifacts: number;
+  readonly artifactBytes: number;
+}
 
 /** A private blob in the data directory; its id is opaque and never a path. */
 export interface Artifact {

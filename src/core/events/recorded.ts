@@ -92,6 +92,7 @@ export function recordedEvent(event: DomainEvent): RecordedEvent {
     case "verification_ended":
     case "cancel_requested":
     case "force_stop_requested":
+    case "history_purged":
       return event;
   }
 }

@@ -121,5 +121,8 @@ export function describeEvent(event: RecordedEvent): string {
       return `cancellation asked for by ${event.by}`;
     case "force_stop_requested":
       return `force stop asked for by ${event.by}`;
+    case "history_purged":
+      return `session ${event.sessionId} deleted: ${event.contents.events} events, ` +
+        `${event.contents.artifacts} artifacts`;
   }
 }

@@ -1,6 +1,7 @@
 import type { Message } from "../conversation/message.ts";
 import type { CancelledError, FluzoError } from "../errors.ts";
 import type { EventEnvelope } from "../events/envelope.ts";
+import type { SessionContents } from "../events/event.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type {
   ArtifactId,
@@ -16,11 +17,16 @@ import type { GrantRequest } from "../policy/grant_request.ts";
 import type { Result } from "../result.ts";
 import type {
   GrantDetail,
+  Leftovers,
   OperationDetail,
   OutputTail,
   Page,
+  PurgePreview,
   QueuedMessage,
+  RemovedFiles,
+  SessionHistory,
   SessionSummary,
+  StorageUse,
   TaskDetail,
   TaskSummary,
 } from "./read_models.ts";
@@ -148,7 +154,19 @@ export type Command =
     readonly commandId: CommandId;
     readonly taskId: TaskId;
     readonly by: CancelledError["by"];
-  };
+  }
+  /**
+   * Deletes a session with all that belongs to it; nothing brings it back. `seen` is what
+   * `preview_purge` showed: another content is not deleted.
+   */
+  | {
+    readonly type: "purge_session";
+    readonly commandId: CommandId;
+    readonly sessionId: SessionId;
+    readonly seen: SessionContents;
+  }
+  /** Deletes what no record needs: files a kill left, and journals from before a migration. */
+  | { readonly type: "purge_leftovers"; readonly commandId: CommandId };
 
 /**
  * What happens to an operation that needs the user's permission: `wait` keeps the task waiting for
@@ -183,6 +201,8 @@ export interface CommandReplies {
   readonly remove_message: { readonly interventionId: InterventionId };
   readonly cancel_task: StopReply;
   readonly kill_task: StopReply;
+  readonly purge_session: RemovedFiles;
+  readonly purge_leftovers: Leftovers;
 }
 
 /** What ending a task came to. */
@@ -237,6 +257,12 @@ export type Query =
     readonly limit: number;
   }
   | { readonly type: "read_artifact"; readonly artifactId: ArtifactId }
+  /** Sessions with what they take up, newest first. */
+  | { readonly type: "list_history"; readonly cursor: string | null; readonly limit: number }
+  | { readonly type: "preview_purge"; readonly sessionId: SessionId }
+  | { readonly type: "show_storage" }
+  /** Refused while a task is at work, which may be writing some. */
+  | { readonly type: "find_leftovers" }
   /** What became of a command of this runtime, by its id. */
   | { readonly type: "command_status"; readonly commandId: CommandId };
 
@@ -258,6 +284,10 @@ export interface QueryReplies {
   readonly list_events: Page<EventEnvelope>;
   /** The content as text; bytes that are not UTF-8 are replaced. */
   readonly read_artifact: { readonly text: string };
+  readonly list_history: Page<SessionHistory>;
+  readonly preview_purge: PurgePreview;
+  readonly show_storage: StorageUse;
+  readonly find_leftovers: Leftovers;
   readonly command_status: CommandStatus;
 }
 

@@ -1,6 +1,6 @@
 import type { BudgetLimits, Consumption } from "../budget/budget.ts";
 import type { Digest } from "../digest.ts";
-import type { Artifact, Baseline, TaskResult } from "../events/event.ts";
+import type { Artifact, Baseline, SessionContents, TaskResult } from "../events/event.ts";
 import type {
   ArtifactId,
   AttemptId,
@@ -42,6 +42,51 @@ export interface SessionSummary {
   readonly createdWallMs: number;
   readonly tasks: number;
   readonly messages: number;
+}
+
+/** A session with what it takes up. */
+export interface SessionHistory {
+  readonly id: SessionId;
+  readonly title: string;
+  readonly createdWallMs: number;
+  readonly contents: SessionContents;
+}
+
+/** What deleting a session would come to. */
+export interface PurgePreview {
+  readonly contents: SessionContents;
+  /** Why it cannot be deleted now; null when it can. */
+  readonly kept: { readonly taskId: TaskId; readonly because: "at_work" | "processes" } | null;
+}
+
+/** What the data directory takes up, in bytes where nothing else is said. */
+export interface StorageUse {
+  /** The database and its write-ahead log. */
+  readonly journalBytes: number;
+  readonly artifactBytes: number;
+  /** Files of deleted sessions that could not be removed yet. */
+  readonly waiting: FileCount;
+}
+
+/** Files in the data directory that the journal does not need. */
+export interface Leftovers {
+  /** Among the artifacts, but in no record: what a kill left between a file and its record. */
+  readonly unrecorded: FileCount;
+  /** Whole journals from before a migration; they hold what was deleted since, too. */
+  readonly backups: FileCount;
+}
+export interface FileCount {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What became of the files of deleted sessions. */
+export interface RemovedFiles {
+  readonly removed: number;
+  /** Files that are still there; the next start tries again. */
+  readonly left: number;
+  /** Why the first of them is still there; null when none is. */
+  readonly problem: string | null;
 }
 
 /**

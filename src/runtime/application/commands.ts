@@ -2,6 +2,7 @@ import type { FluzoError } from "../../core/errors.ts";
 import type { Command, CommandReplies } from "../../core/port/application.ts";
 import type { Result } from "../../core/result.ts";
 import type { CommandLog } from "./command_log.ts";
+import type { History } from "./history.ts";
 import type { TaskAnswers } from "./task_answers.ts";
 import type { TaskService } from "./task_service.ts";
 import type { TaskSteering } from "./task_steering.ts";
@@ -11,6 +12,7 @@ export interface CommandHandlers {
   readonly tasks: TaskService;
   readonly answers: TaskAnswers;
   readonly steering: TaskSteering;
+  readonly history: History;
   readonly log: CommandLog;
 }
 
@@ -30,7 +32,7 @@ export async function executeCommand<T extends Command["type"]>(
 }
 
 async function execute(
-  { tasks, answers, steering }: CommandHandlers,
+  { tasks, answers, steering, history }: CommandHandlers,
   command: Command,
 ): Promise<Result<CommandReplies[Command["type"]], FluzoError>> {
   switch (command.type) {
@@ -57,5 +59,9 @@ async function execute(
       return await steering.edit(command);
     case "remove_message":
       return await steering.remove(command);
+    case "purge_session":
+      return await history.purge(command);
+    case "purge_leftovers":
+      return await history.purgeLeftovers();
   }
 }

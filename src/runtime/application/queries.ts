@@ -89,6 +89,19 @@ async function answer(
         afterSequence: query.afterSequence,
         limit: bounded(query.limit),
       });
+    case "list_history":
+      return await reader.history(query.cursor, bounded(query.limit));
+    case "preview_purge": {
+      const preview = await reader.purgePreview(query.sessionId);
+      if (!preview.ok) return preview;
+      return preview.value === null
+        ? err({ type: "not_found", what: "session", id: query.sessionId })
+        : ok(preview.value);
+    }
+    case "show_storage":
+      return await reader.use();
+    case "find_leftovers":
+      return await reader.leftovers();
     case "command_status":
       return ok(commandStatus(query.commandId));
     case "read_artifact": {

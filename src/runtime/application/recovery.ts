@@ -7,19 +7,25 @@ import { NONE_LEFT, type OperationLeft, sameLeft } from "../../core/left_process
 import type { EventDraft } from "../../core/events/envelope.ts";
 import { UNKNOWN_USAGE } from "../../core/usage.ts";
 import { findSurvivors } from "../processes/survivors.ts";
-import type { JournalReader, JournalWriter, Unfinished } from "../storage/journal.ts";
+import type {
+  JournalCleaner,
+  JournalReader,
+  JournalWriter,
+  Unfinished,
+} from "../storage/journal.ts";
 import type { Leftover, WorkspaceFiles } from "../workspace/protocol.ts";
 
 /**
  * Writes down what a process that is gone left unfinished: attempts become interrupted, begun
  * operations unknown, dispatched requests uncertain, processes that are still alive
  * named. Only the owner does this, before anything else; nothing is repeated, repaired or signalled.
- * The private names of killed changes are removed where that loses nothing.
+ * The private names of killed changes are removed where that loses nothing, and the files of sessions
+ * that the user deleted.
  *
  * @throws {FluzoFailure} With a storage error.
  */
 export async function recordInterrupted(
-  journal: JournalReader & JournalWriter,
+  journal: JournalReader & JournalWriter & JournalCleaner,
   { clock, ids, files, timers }: {
     readonly clock: Clock;
     readonly ids: IdSource;
@@ -30,6 +36,8 @@ export async function recordInterrupted(
   while (true) {
     const found = await journal.unfinished();
     if (!found.ok) throw new FluzoFailure(found.error);
+    // What cannot be removed stays listed; that is no reason not to begin.
+    if (found.value.purged) await journal.removePurged();
     const leftovers = await cleanUpAfter(found.value, files);
     const survivors = await findSurvivors(found.value.processes, timers);
     const events = [

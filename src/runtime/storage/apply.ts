@@ -5,6 +5,7 @@ import { type Applying, type Owner, reject } from "./_applying.ts";
 import { applyArtifact } from "./apply_artifact.ts";
 import { applyAttempt } from "./apply_attempt.ts";
 import { applyGrant } from "./apply_grant.ts";
+import { applyPurge } from "./apply_purge.ts";
 import { applyMessage } from "./apply_message.ts";
 import { applyOperation } from "./apply_operation.ts";
 import { applyRequest } from "./apply_request.ts";
@@ -121,5 +122,7 @@ function applyEvent(at: Applying, event: DomainEvent): Owner {
       return applyGrant(at, event);
     case "artifact_recorded":
       return applyArtifact(at, event);
+    case "history_purged":
+      return applyPurge(at, event);
   }
 }

@@ -11,7 +11,7 @@ import {
   inspectDataDirectory,
   prepareDataDirectory,
 } from "./data_directory.ts";
-import type { Cursor, JournalReader, JournalWriter } from "./journal.ts";
+import type { Cursor, JournalCleaner, JournalReader, JournalWriter } from "./journal.ts";
 import type { StoreMode, StoreReplies } from "./protocol.ts";
 import { storageError, toStorageError } from "./storage_failure.ts";
 import { StoreConnection } from "./store_connection.ts";
@@ -19,7 +19,7 @@ import { copyDatabase, type PrivateCopy } from "./private_copy.ts";
 import { storeWorkerPermissions } from "./store_permissions.ts";
 
 /** The open journal. A store in mode `read` answers every write with a `StorageError`. */
-export interface Store extends JournalWriter, JournalReader {
+export interface Store extends JournalWriter, JournalReader, JournalCleaner {
   /**
    * True when the folder cannot be written, or the journal is of an older version, so that a private
    * copy is read instead: what is told is the state at the opening, and surfaces say so.
@@ -270,6 +270,36 @@ class WorkerStore implements Store {
 
   unfinished(): Promise<Result<StoreReplies["unfinished"], StorageError>> {
     return this.#connection.call({ type: "unfinished" });
+  }
+
+  use(): Promise<Result<StoreReplies["use"], StorageError>> {
+    return this.#connection.call({ type: "use" });
+  }
+
+  history(cursor: Cursor, limit: number): Promise<Result<StoreReplies["history"], StorageError>> {
+    return this.#connection.call({ type: "history", cursor, limit });
+  }
+
+  purgePreview(
+    sessionId: SessionId,
+  ): Promise<Result<StoreReplies["purge_preview"], StorageError>> {
+    return this.#connection.call({ type: "purge_preview", sessionId });
+  }
+
+  leftovers(): Promise<Result<StoreReplies["leftovers"], StorageError>> {
+    return this.#connection.call({ type: "leftovers", remove: false });
+  }
+
+  removePurged(): Promise<Result<StoreReplies["remove_purged"], StorageError>> {
+    return this.#connection.call({ type: "remove_purged" });
+  }
+
+  removeLeftovers(): Promise<Result<StoreReplies["leftovers"], StorageError>> {
+    return this.#connection.call({ type: "leftovers", remove: true });
+  }
+
+  compact(): Promise<Result<StoreReplies["compact"], StorageError>> {
+    return this.#connection.call({ type: "compact" });
   }
 
   async close(): Promise<void> {

@@ -22,9 +22,14 @@ import type { StorageError } from "../../core/errors.ts";
 import type { Result } from "../../core/result.ts";
 import type {
   GrantDetail,
+  Leftovers,
   OperationDetail,
   Page,
+  PurgePreview,
+  RemovedFiles,
+  SessionHistory,
   SessionSummary,
+  StorageUse,
   TaskDetail,
   TaskSummary,
 } from "../../core/port/read_models.ts";
@@ -107,6 +112,8 @@ export interface Unfinished {
   }[];
   /** Active grants: recovery ends them. */
   readonly grants: readonly { readonly id: GrantId; readonly taskId: TaskId }[];
+  /** Files of deleted sessions are still to be removed. */
+  readonly purged: boolean;
   /** True when a bound cut one of the lists: write down what is here, then ask again. */
   readonly more: boolean;
 }
@@ -158,4 +165,22 @@ export interface JournalReader {
   artifact(id: ArtifactId): Promise<Result<Uint8Array | null, StorageError>>;
   /** Material for the next owner, which persists what its predecessor left open. */
   unfinished(): Promise<Result<Unfinished, StorageError>>;
+  /** What the journal takes up; the same little work however much that is. */
+  use(): Promise<Result<StorageUse, StorageError>>;
+  /** Sessions with what they take up, newest first. */
+  history(cursor: Cursor, limit: number): Promise<Result<Page<SessionHistory>, StorageError>>;
+  /** What deleting a session would come to; null for one the journal does not know. */
+  purgePreview(sessionId: SessionId): Promise<Result<PurgePreview | null, StorageError>>;
+  /** Files that no record needs; `busy` while a task is at work. */
+  leftovers(): Promise<Result<Leftovers, StorageError>>;
+}
+
+/** Getting rid of what records that are gone have left on the disk. */
+export interface JournalCleaner {
+  /** Removes the files of deleted sessions. What fails stays listed, and is tried again. */
+  removePurged(): Promise<Result<RemovedFiles, StorageError>>;
+  /** Removes what no record needs; `busy` while a task is at work. */
+  removeLeftovers(): Promise<Result<Leftovers, StorageError>>;
+  /** Gives free pages back to the file system. */
+  compact(): Promise<Result<null, StorageError>>;
 }

@@ -5,9 +5,14 @@ import type { Artifact } from "../../core/events/event.ts";
 import type { ArtifactId, OperationId, SessionId, TaskId } from "../../core/ids.ts";
 import type {
   GrantDetail,
+  Leftovers,
   OperationDetail,
   Page,
+  PurgePreview,
+  RemovedFiles,
+  SessionHistory,
   SessionSummary,
+  StorageUse,
   TaskDetail,
   TaskSummary,
 } from "../../core/port/read_models.ts";
@@ -79,6 +84,12 @@ export type StoreRequest =
   }
   | { readonly type: "artifact"; readonly id: ArtifactId }
   | { readonly type: "unfinished" }
+  | { readonly type: "use" }
+  | { readonly type: "history"; readonly cursor: string | null; readonly limit: number }
+  | { readonly type: "purge_preview"; readonly sessionId: SessionId }
+  | { readonly type: "remove_purged" }
+  | { readonly type: "leftovers"; readonly remove: boolean }
+  | { readonly type: "compact" }
   | { readonly type: "close" };
 
 /** The answer to each request type. */
@@ -97,6 +108,13 @@ export interface StoreReplies {
   readonly events: Page<EventEnvelope>;
   readonly artifact: Uint8Array | null;
   readonly unfinished: Unfinished;
+  readonly use: StorageUse;
+  readonly history: Page<SessionHistory>;
+  /** Null for a session the journal does not know. */
+  readonly purge_preview: PurgePreview | null;
+  readonly remove_purged: RemovedFiles;
+  readonly leftovers: Leftovers;
+  readonly compact: null;
   readonly close: null;
 }
 

@@ -105,6 +105,7 @@ export function readUnfinished(statements: Statements): Unfinished {
     requests,
     messages,
     grants,
+    purged: statements.first("SELECT EXISTS (SELECT 1 FROM artifact_deletions)") === 1,
     more: more || texts.cut,
   };
 }

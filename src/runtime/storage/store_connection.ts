@@ -164,6 +164,12 @@ function sizeOf(request: StoreRequest): number {
     case "events":
     case "artifact":
     case "unfinished":
+    case "use":
+    case "history":
+    case "purge_preview":
+    case "remove_purged":
+    case "leftovers":
+    case "compact":
     case "close":
       return 0;
   }

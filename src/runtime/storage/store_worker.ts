@@ -15,8 +15,11 @@ import { err, ok } from "../../core/result.ts";
 import { applyBatch } from "./apply.ts";
 import { readArtifact, writeArtifact } from "./artifacts.ts";
 import { openEmpty, openReader, openWriter, upgradeCopy } from "./database.ts";
+import type { Leftovers } from "../../core/port/read_models.ts";
 import type { NumberedReply, NumberedRequest, StoreReplies, StoreRequest } from "./protocol.ts";
 import { readEvents } from "./read_events.ts";
+import { compact, handleLeftovers, readUse, removePurged } from "./history_files.ts";
+import { readHistory, readPurgePreview } from "./read_history.ts";
 import { readGrants } from "./read_grants.ts";
 import { readMessages } from "./read_messages.ts";
 import { readCallOperations, readOperation, readOperations } from "./read_operations.ts";
@@ -28,8 +31,11 @@ import { fail, toStorageError } from "./storage_failure.ts";
 interface OpenDatabase {
   readonly writer: Statements | null;
   readonly reader: Statements;
+  readonly databasePath: string | null;
   readonly artifactsPath: string;
 }
+
+const NO_FILES = { files: 0, bytes: 0 };
 
 let opened: OpenDatabase | null = null;
 /** Requests run one after another: hashing an artifact does not let a later one overtake. */
@@ -87,6 +93,19 @@ function handle(
     }
     case "unfinished":
       return reading(readUnfinished);
+    case "use":
+      return reading(readUse);
+    case "history":
+      return reading((reader) => readHistory(reader, request));
+    case "purge_preview":
+      return reading((reader) => readPurgePreview(reader, request.sessionId));
+    case "remove_purged":
+      return removePurged(writer(), { artifactsPath: database().artifactsPath });
+    case "leftovers":
+      return leftovers(request.remove);
+    case "compact":
+      compact(writer());
+      return null;
     case "close":
       return close();
   }
@@ -95,22 +114,28 @@ function handle(
 async function open(request: Extract<StoreRequest, { type: "open" }>): Promise<null> {
   const { mode, databasePath, artifactsPath, availableBytes } = request;
   if (databasePath === null) {
-    opened = { writer: null, reader: openEmpty(), artifactsPath };
+    opened = { writer: null, reader: openEmpty(), databasePath, artifactsPath };
     return null;
   }
   if (mode !== "write") {
     if (mode === "copy") upgradeCopy(databasePath);
-    opened = { writer: null, reader: openReader(databasePath), artifactsPath };
+    opened = { writer: null, reader: openReader(databasePath), databasePath, artifactsPath };
     return null;
   }
   const writing = await openWriter(databasePath, { availableBytes });
   try {
-    opened = { writer: writing, reader: openReader(databasePath), artifactsPath };
+    opened = { writer: writing, reader: openReader(databasePath), databasePath, artifactsPath };
   } catch (thrown) {
     writing.close();
     throw thrown;
   }
   return null;
+}
+
+function leftovers(remove: boolean): Leftovers {
+  const { databasePath, artifactsPath, reader } = database();
+  if (databasePath === null) return { unrecorded: NO_FILES, backups: NO_FILES };
+  return handleLeftovers(remove ? writer() : reader, { databasePath, artifactsPath, remove });
 }
 
 function close(): null {

@@ -162,6 +162,7 @@ export function applyToModel(model: Model, event: DomainEvent): boolean {
     case "verification_ended":
     case "cancel_requested":
     case "force_stop_requested":
+    case "history_purged":
       throw new TypeError(`The model does not know "${event.type}"`);
   }
 }

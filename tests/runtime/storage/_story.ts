@@ -48,6 +48,7 @@ export function oneOfEach(): Story {
   const taskGrantId = newId("grant");
   const artifactId = newId("artifact");
   const saidId = newId("intervention");
+  const purgedId = newId("session");
   const once: Grant = {
     id: onceId,
     key: scopeKey(COMMAND),
@@ -238,6 +239,18 @@ export function oneOfEach(): Story {
     },
     cancel_requested: { type: "cancel_requested", taskId, by: "SIGINT" },
     force_stop_requested: { type: "force_stop_requested", taskId, by: "user" },
+    history_purged: {
+      type: "history_purged",
+      sessionId: purgedId,
+      contents: {
+        tasks: 0,
+        messages: 0,
+        events: 1,
+        textBytes: 0,
+        artifacts: 0,
+        artifactBytes: 0,
+      },
+    },
   };
   const requested = (operationId: typeof second): DomainEvent => ({
     ...cases.operation_requested,
@@ -246,6 +259,8 @@ export function oneOfEach(): Story {
   });
   const order: DomainEvent[] = [
     cases.workspace_recorded,
+    { type: "session_created", sessionId: purgedId, title: "Deleted" },
+    cases.history_purged,
     ...task.events,
     cases.baseline_recorded,
     cases.message_recorded,

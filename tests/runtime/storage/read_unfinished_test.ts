@@ -162,6 +162,7 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
     }],
     messages: [{ id: messageId, sessionId, taskId, requestId, text: "Hel😀lo" }],
     grants: [{ id: grantId, taskId }],
+    purged: false,
     more: false,
   });
   const left = {
@@ -217,6 +218,7 @@ Deno.test("unfinished() gives the next owner all it must write down, and then no
     requests: [],
     messages: [],
     grants: [],
+    purged: false,
     more: false,
   });
   const detail = value(await store.task(taskId));
