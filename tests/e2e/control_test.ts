@@ -125,7 +125,7 @@ Deno.test("a command that ignores its end is killed from another terminal, after
   await fluzo.must("task", "cancel", task);
   const unconfirmed = await fluzo.run("task", "kill", task);
   assert.equal(unconfirmed.code, 31);
-  assert.match(unconfirmed.stderr, /trapped/, "it names what would be killed");
+  assert.match(unconfirmed.stderr, /trapped.*\(process \d+\)/, "it names what would be killed");
   const killed = await timed(
     "fluzo task kill, as a whole process",
     () => fluzo.must("task", "kill", task, "--yes", "--output", "json"),

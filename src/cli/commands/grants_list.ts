@@ -1,6 +1,4 @@
-import type { FluzoError } from "../../core/errors.ts";
-import type { GrantDetail, Page } from "../../core/port/read_models.ts";
-import type { Result } from "../../core/result.ts";
+import type { GrantDetail } from "../../core/port/read_models.ts";
 import { parseId, type TaskId } from "../../core/ids.ts";
 import { describeGrantKey } from "../../core/policy/grant_text.ts";
 import type { CommandInput } from "../command_line.ts";
@@ -8,9 +6,7 @@ import { commandContext } from "../composition.ts";
 import { safeText } from "../output/safe_text.ts";
 import { failWith, succeedWith } from "./_finish.ts";
 import { openInspection } from "./_inspection.ts";
-
-/** Grants of one page. */
-const PAGE_GRANTS = 100;
+import { PAGE, readPages } from "./_pages.ts";
 
 /** `fluzo grants list`: what was allowed, by whom, for how long, and what became of it. */
 export async function run({ flags }: CommandInput): Promise<number> {
@@ -23,20 +19,12 @@ export async function run({ flags }: CommandInput): Promise<number> {
   const opened = await openInspection(flags);
   if (!opened.ok) return await failWith(context, opened.error);
   await using journal = opened.value;
-  const grants: GrantDetail[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Result<Page<GrantDetail>, FluzoError> = await journal.query({
-      type: "list_grants",
-      taskId,
-      cursor,
-      limit: PAGE_GRANTS,
-    });
-    if (!page.ok) return await failWith(context, page.error);
-    grants.push(...page.value.items);
-    cursor = page.value.next;
-  } while (cursor !== null && flags.has("all"));
-  const more = cursor !== null;
+  const read = await readPages(
+    (cursor) => journal.query({ type: "list_grants", taskId, cursor, limit: PAGE }),
+    { all: flags.has("all") },
+  );
+  if (!read.ok) return await failWith(context, read.error);
+  const { items: grants, more } = read.value;
   return await succeedWith(context, {
     text: grants.length === 0
       ? "Nothing was granted here yet\n"

@@ -1,16 +1,10 @@
-import type { EventEnvelope } from "../../core/events/envelope.ts";
 import { timeline } from "../../core/events/timeline.ts";
-import type { FluzoError } from "../../core/errors.ts";
-import type { Page } from "../../core/port/read_models.ts";
-import type { Result } from "../../core/result.ts";
 import type { CommandInput } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
 import { safeText } from "../output/safe_text.ts";
 import { failWith, succeedWith } from "./_finish.ts";
 import { inspectTask } from "./_inspection.ts";
-
-/** Events of one page. */
-const PAGE = 200;
+import { PAGE, readPages } from "./_pages.ts";
 
 /** `fluzo replay ID`: reads events, and nothing but events. */
 export async function run(input: CommandInput): Promise<number> {
@@ -19,19 +13,15 @@ export async function run(input: CommandInput): Promise<number> {
   if (!found.ok) return await failWith(context, found.error);
   const { taskId, task } = found.value;
   await using journal = found.value.journal;
-  const events: EventEnvelope[] = [];
-  for (let afterSequence = 0, more = true; more;) {
-    const page: Result<Page<EventEnvelope>, FluzoError> = await journal.query({
+  const read = await readPages((cursor) =>
+    journal.query({
       type: "list_events",
       taskId,
-      afterSequence,
+      afterSequence: Number(cursor ?? 0),
       limit: PAGE,
-    });
-    if (!page.ok) return await failWith(context, page.error);
-    events.push(...page.value.items);
-    afterSequence = page.value.items.at(-1)?.sequence ?? afterSequence;
-    more = page.value.next !== null;
-  }
+    }), { all: true });
+  if (!read.ok) return await failWith(context, read.error);
+  const { items: events } = read.value;
   const lines = timeline(events);
   const end = task.derived === null
     ? ""

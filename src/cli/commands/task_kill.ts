@@ -1,7 +1,7 @@
 import type { FluzoError } from "../../core/errors.ts";
-import type { OperationId, TaskId } from "../../core/ids.ts";
+import type { TaskId } from "../../core/ids.ts";
 import { describeScope } from "../../core/policy/scope_text.ts";
-import type { OperationDetail, Page } from "../../core/port/read_models.ts";
+import type { OperationDetail } from "../../core/port/read_models.ts";
 import { ok, type Result } from "../../core/result.ts";
 import type { Steering } from "../../runtime/control/steering.ts";
 import { randomIds } from "../../runtime/random_ids.ts";
@@ -10,10 +10,8 @@ import type { CommandInput } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
 import { openForAnswers, taskIdFrom } from "./_answering.ts";
 import { failWith } from "./_finish.ts";
+import { readOperations } from "./_pages.ts";
 import { reportStop } from "./_stopping.ts";
-
-/** Operations of one page. */
-const PAGE = 200;
 
 /** `fluzo task kill ID --yes`: ends a task and kills what it runs. Nothing is rolled back. */
 export async function run(input: CommandInput): Promise<number> {
@@ -27,7 +25,9 @@ export async function run(input: CommandInput): Promise<number> {
   if (!input.flags.has("yes")) {
     const running = await underWay(host, taskId);
     if (!running.ok) return await failWith(context, running.error);
-    const what = running.value.map(({ scope }) => describeScope(scope)).join("; ");
+    const what = running.value.map(({ scope, pid }) =>
+      `${describeScope(scope)}${pid === null ? "" : ` (process ${pid})`}`
+    ).join("; ");
     return await failWith(context, {
       type: "confirmation_required",
       action: `kill ${taskId}, which ${what === "" ? "runs no command now" : `runs ${what}`}`,
@@ -50,20 +50,9 @@ async function underWay(
 ): Promise<Result<readonly OperationDetail[], FluzoError>> {
   const task = await host.query({ type: "show_task", taskId });
   if (!task.ok) return task;
-  const found: OperationDetail[] = [];
-  for (let after: OperationId | null = null;;) {
-    const page: Result<Page<OperationDetail>, FluzoError> = await host.query({
-      type: "list_operations",
-      taskId,
-      after,
-      limit: PAGE,
-    });
-    if (!page.ok) return page;
-    const { items, next }: Page<OperationDetail> = page.value;
-    found.push(
-      ...items.filter(({ state, scope }) => state === "dispatched" && scope.type === "command"),
-    );
-    after = items.at(-1)?.id ?? null;
-    if (next === null || after === null) return ok(found);
-  }
+  const read = await readOperations(host, taskId);
+  if (!read.ok) return read;
+  return ok(
+    read.value.filter(({ state, scope }) => state === "dispatched" && scope.type === "command"),
+  );
 }

@@ -1,14 +1,10 @@
-import type { FluzoError } from "../../core/errors.ts";
-import type { Page, TaskSummary } from "../../core/port/read_models.ts";
-import type { Result } from "../../core/result.ts";
+import type { TaskSummary } from "../../core/port/read_models.ts";
 import type { CommandInput } from "../command_line.ts";
 import { commandContext } from "../composition.ts";
 import { safeText } from "../output/safe_text.ts";
 import { failWith, succeedWith } from "./_finish.ts";
 import { openInspection } from "./_inspection.ts";
-
-/** Tasks of one page. */
-const PAGE = 50;
+import { PAGE, readPages } from "./_pages.ts";
 
 /** Characters of a goal in a list. */
 const GOAL_LENGTH = 60;
@@ -19,24 +15,18 @@ export async function run({ flags }: CommandInput): Promise<number> {
   const inspection = await openInspection(flags);
   if (!inspection.ok) return await failWith(context, inspection.error);
   await using journal = inspection.value;
-  const tasks: TaskSummary[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Result<Page<TaskSummary>, FluzoError> = await journal.query({
-      type: "list_tasks",
-      cursor,
-      limit: PAGE,
-    });
-    if (!page.ok) return await failWith(context, page.error);
-    tasks.push(...page.value.items);
-    cursor = page.value.next;
-  } while (cursor !== null && flags.has("all"));
-  const more = cursor === null ? "" : "There are more: fluzo task list --all\n";
+  const read = await readPages(
+    (cursor) => journal.query({ type: "list_tasks", cursor, limit: PAGE }),
+    { all: flags.has("all") },
+  );
+  if (!read.ok) return await failWith(context, read.error);
+  const { items: tasks, more } = read.value;
+  const others = more ? "There are more: fluzo task list --all\n" : "";
   return await succeedWith(context, {
     text: tasks.length === 0
       ? "There is no task in this workspace yet.\n"
-      : tasks.map(line).join("") + more,
-    json: { type: "tasks", tasks, more: cursor !== null },
+      : tasks.map(line).join("") + others,
+    json: { type: "tasks", tasks, more },
   });
 }
 

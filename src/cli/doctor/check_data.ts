@@ -9,6 +9,7 @@ import {
 } from "../../runtime/storage/data_directory.ts";
 import { namesLivingProcess, readOwnerRecord } from "../../runtime/workspace/owner_record.ts";
 import { isOwned } from "../../runtime/workspace/ownership.ts";
+import { formatSize } from "../output/size.ts";
 import { failure, type Finding, good, note, problem } from "./finding.ts";
 
 /** Looks at the private data of a workspace: where it is, whether it is whole, and who works on it. */
@@ -91,13 +92,4 @@ function sizeOf(path: string): number {
     if (thrown instanceof Deno.errors.NotFound) return 0;
     throw thrown;
   }
-}
-
-/** Three digits with a unit. */
-function formatSize(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let value = bytes;
-  let unit = 0;
-  for (; value >= 1000 && unit < units.length - 1; unit++) value /= 1024;
-  return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
 }

@@ -25,8 +25,8 @@ export interface EventDraft {
 }
 
 /**
- * A committed event. `sequence` is strictly ascending in one database without gaps; order by it,
- * never by `wallMs`. Message contents are left out of `event` (their size is told instead); what
+ * A committed event. `sequence` is strictly ascending in one database, and a gap is a session that
+ * was deleted; order by it, never by `wallMs`. Message contents are left out of `event` (their size is told instead); what
  * `context` of the draft left open but the event implies is filled in.
  */
 export interface EventEnvelope extends Omit<EventDraft, "event"> {

@@ -250,6 +250,13 @@ export type Query =
   | { readonly type: "list_sessions"; readonly cursor: string | null; readonly limit: number }
   /** The newest messages of a session, at most `maxBytes` of them. */
   | { readonly type: "read_session"; readonly sessionId: SessionId; readonly maxBytes: number }
+  /** All messages of a session, oldest first. */
+  | {
+    readonly type: "page_session";
+    readonly sessionId: SessionId;
+    readonly cursor: string | null;
+    readonly limit: number;
+  }
   | {
     readonly type: "list_events";
     readonly taskId: TaskId;
@@ -281,6 +288,7 @@ export interface QueryReplies {
     /** Older messages were left out. */
     readonly cut: boolean;
   };
+  readonly page_session: Page<Message>;
   readonly list_events: Page<EventEnvelope>;
   /** The content as text; bytes that are not UTF-8 are replaced. */
   readonly read_artifact: { readonly text: string };

@@ -127,6 +127,8 @@ export interface OperationDetail {
   readonly outcome: "ok" | "error" | "interrupted" | null;
   readonly summary: string;
   readonly exitCode: number | null;
+  /** The first process of a command; null where none was recorded. Never signalled by its number. */
+  readonly pid: number | null;
   /** Content of the file before, and after if it happened; null where there is none to tell. */
   readonly before: Digest | "absent" | null;
   readonly after: Digest | "absent" | null;

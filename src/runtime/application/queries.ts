@@ -84,6 +84,11 @@ async function answer(
         ? err({ type: "not_found", what: "session", id: query.sessionId })
         : read;
     }
+    case "page_session":
+      return await reader.messagePage(query.sessionId, {
+        cursor: query.cursor,
+        limit: bounded(query.limit),
+      });
     case "list_events":
       return await reader.events(query.taskId, {
         afterSequence: query.afterSequence,

@@ -257,6 +257,13 @@ class WorkerStore implements Store {
     return this.#connection.call({ type: "messages", sessionId, maxBytes });
   }
 
+  messagePage(
+    sessionId: SessionId,
+    { cursor, limit }: { readonly cursor: Cursor; readonly limit: number },
+  ): Promise<Result<StoreReplies["message_page"], StorageError>> {
+    return this.#connection.call({ type: "message_page", sessionId, cursor, limit });
+  }
+
   events(
     taskId: TaskId,
     { afterSequence, limit }: { readonly afterSequence: number; readonly limit: number },

@@ -14,6 +14,9 @@ const DATABASE = "state.sqlite3";
 const DIRECTORIES = ["artifacts", "telemetry"] as const;
 const FILES = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`] as const;
 
+/** What makes up a journal; the database comes first, so that the rest without it counts as lost. */
+export const JOURNAL_PARTS: readonly string[] = [...FILES, "artifacts"];
+
 /** Any access of group or others. */
 const SHARED_BITS = 0o077;
 
@@ -131,7 +134,8 @@ export function inspectDataDirectory(directory: string): Result<DataDirectory, S
     const artifactsPath = `${directory}/artifacts`;
     const outer = entryFacts(directory, "directory");
     if (outer === null) return ok({ directory, artifactsPath, databasePath: null });
-    const refused = judge(directory, [outer]) ?? judge(directory, insideFacts(directory));
+    const refused = judge(directory, [outer]) ?? judge(directory, insideFacts(directory)) ??
+      judgeLoss(directory);
     if (refused !== null) return err(refused);
     const present = entryFacts(`${directory}/${DATABASE}`, "file") !== null;
     const databasePath = present ? `${directory}/${DATABASE}` : null;
@@ -181,8 +185,9 @@ function judgeLoss(directory: string): StorageError | null {
   const path = `${directory}/${DATABASE}`;
   const size = sizeOf(path);
   if (size !== null && size > 0) return null;
+  const artifacts = `${directory}/artifacts`;
   const left = (sizeOf(`${path}-wal`) ?? 0) > 0 ||
-    !Deno.readDirSync(`${directory}/artifacts`)[Symbol.iterator]().next().done;
+    lstat(artifacts) !== null && !Deno.readDirSync(artifacts)[Symbol.iterator]().next().done;
   if (!left) return null;
   return storageError(
     "corrupt",

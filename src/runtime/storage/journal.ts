@@ -154,6 +154,11 @@ export interface JournalReader {
   ): Promise<
     Result<{ readonly messages: readonly Message[]; readonly cut: boolean }, StorageError>
   >;
+  /** Messages of a session in order, oldest first, a bounded page at a time. */
+  messagePage(
+    sessionId: SessionId,
+    page: { readonly cursor: Cursor; readonly limit: number },
+  ): Promise<Result<Page<Message>, StorageError>>;
   events(
     taskId: TaskId,
     options: { readonly afterSequence: number; readonly limit: number },

@@ -77,6 +77,12 @@ export type StoreRequest =
   | { readonly type: "sessions"; readonly cursor: string | null; readonly limit: number }
   | { readonly type: "messages"; readonly sessionId: SessionId; readonly maxBytes: number }
   | {
+    readonly type: "message_page";
+    readonly sessionId: SessionId;
+    readonly cursor: string | null;
+    readonly limit: number;
+  }
+  | {
     readonly type: "events";
     readonly taskId: TaskId;
     readonly afterSequence: number;
@@ -105,6 +111,7 @@ export interface StoreReplies {
   readonly grants: Page<GrantDetail>;
   readonly sessions: Page<SessionSummary>;
   readonly messages: { readonly messages: readonly Message[]; readonly cut: boolean };
+  readonly message_page: Page<Message>;
   readonly events: Page<EventEnvelope>;
   readonly artifact: Uint8Array | null;
   readonly unfinished: Unfinished;

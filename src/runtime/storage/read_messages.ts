@@ -1,5 +1,7 @@
 import type { AssistantMessage, Message } from "../../core/conversation/message.ts";
 import type { MessageId, SessionId } from "../../core/ids.ts";
+import type { Page } from "../../core/port/read_models.ts";
+import { type Listing, MAX_PAGE_BYTES, pageLimit, parseCursor } from "./read_page.ts";
 import type { Row, Statements } from "./statements.ts";
 
 /** Most messages one query looks at; further ones count as cut. */
@@ -35,6 +37,44 @@ export function readMessages(
     first,
   );
   return { messages: rows.map((row) => message(statements, row)), cut };
+}
+
+/**
+ * Messages of a session in order, a page at a time: at most `MAX_PAGE_BYTES` of content, and one
+ * larger message still comes alone.
+ */
+export function readMessagePage(
+  statements: Statements,
+  { sessionId, cursor, limit }: Listing & { readonly sessionId: SessionId },
+): Page<Message> {
+  const after = parseCursor(statements, { cursor, first: 0 });
+  const size = pageLimit(limit);
+  const sizes = statements.all(
+    `SELECT started_sequence, content_bytes FROM messages
+     WHERE session_id = ? AND started_sequence > ? ORDER BY started_sequence LIMIT ?`,
+    sessionId,
+    after,
+    size + 1,
+  );
+  let bytes = 0;
+  const large = sizes.findIndex((row, index) => {
+    bytes += row.integer("content_bytes");
+    return index > 0 && bytes > MAX_PAGE_BYTES;
+  });
+  const count = Math.min(size, large === -1 ? sizes.length : large);
+  const last = sizes[count - 1]?.integer("started_sequence") ?? after;
+  const rows = statements.all(
+    `SELECT id, body FROM messages
+     WHERE session_id = ? AND started_sequence > ? AND started_sequence <= ?
+     ORDER BY started_sequence`,
+    sessionId,
+    after,
+    last,
+  );
+  return {
+    items: rows.map((row) => message(statements, row)),
+    next: count < sizes.length ? String(last) : null,
+  };
 }
 
 /** A message without a body is incomplete: what is committed of it is shown as just that. */

@@ -7,7 +7,7 @@ import { fail } from "./storage_failure.ts";
 import type { Row, Statements } from "./statements.ts";
 
 const COLUMNS = `o.id, o.attempt_id, o.call_id, o.tool, o.scope, o.state, o.outcome, o.summary,
-  o.exit_code, o.pre_image, o.before_version, o.after_version, o.left_running`;
+  o.exit_code, o.pid, o.pre_image, o.before_version, o.after_version, o.left_running`;
 
 /** Operations of a session that calls led to, in the order they were requested. */
 export function readCallOperations(
@@ -98,6 +98,7 @@ function operationDetail(
       ]),
     summary: row.text("summary"),
     exitCode: row.integerOrNull("exit_code"),
+    pid: row.integerOrNull("pid"),
     before: row.idOrNull("before_version"),
     after: row.idOrNull("after_version"),
     preImage: row.idOrNull("pre_image"),

@@ -161,6 +161,7 @@ function sizeOf(request: StoreRequest): number {
     case "grants":
     case "sessions":
     case "messages":
+    case "message_page":
     case "events":
     case "artifact":
     case "unfinished":

@@ -21,7 +21,7 @@ import { readEvents } from "./read_events.ts";
 import { compact, handleLeftovers, readUse, removePurged } from "./history_files.ts";
 import { readHistory, readPurgePreview } from "./read_history.ts";
 import { readGrants } from "./read_grants.ts";
-import { readMessages } from "./read_messages.ts";
+import { readMessagePage, readMessages } from "./read_messages.ts";
 import { readCallOperations, readOperation, readOperations } from "./read_operations.ts";
 import { readSessions, readTask, readTasks } from "./read_tasks.ts";
 import { readUnfinished } from "./read_unfinished.ts";
@@ -85,6 +85,8 @@ function handle(
       return reading((reader) => readSessions(reader, request));
     case "messages":
       return reading((reader) => readMessages(reader, request));
+    case "message_page":
+      return reading((reader) => readMessagePage(reader, request));
     case "events":
       return reading((reader) => readEvents(reader, request));
     case "artifact": {

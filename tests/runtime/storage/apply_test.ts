@@ -81,6 +81,7 @@ Deno.test("applyBatch() applies every type of event and the read models show all
   const bare = {
     outcome: null,
     exitCode: null,
+    pid: null,
     before: null,
     after: null,
     preImage: null,
@@ -97,6 +98,7 @@ Deno.test("applyBatch() applies every type of event and the read models show all
         outcome: "error",
         summary: "exit code 3",
         exitCode: 3,
+        pid: cases.process_started.pid,
         before: DIGEST,
         after: "absent",
         preImage: artifactId,
