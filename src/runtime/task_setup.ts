@@ -31,6 +31,7 @@ import type { HostOptions } from "./host_options.ts";
 import { commandRunner } from "./processes/command_runner.ts";
 import type { OwnedProcesses } from "./processes/owned_processes.ts";
 import type { ProviderGateway } from "./providers/gateway.ts";
+import { StorageRoom } from "./storage/storage_room.ts";
 import type { Store } from "./storage/client.ts";
 import type { GitInspection, ToolCaps } from "./tools/effects.ts";
 import { versionLedger } from "./tools/version_ledger.ts";
@@ -83,13 +84,20 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
     },
   });
   const inspection = gitInspection(git);
+  const room = new StorageRoom(`${identity.root}/${DATA_DIRECTORY}`, {
+    limits: {
+      maxBytes: settings.storage.session_max_bytes,
+      minFreeBytes: settings.storage.min_free_bytes,
+    },
+    reader: journal,
+  });
   let look: ReturnType<typeof readStatus> | null = world.firstLook;
   return {
     ids,
     instanceId: world.instanceId,
     workspace: { type: "workspace_recorded", workspaceId: world.workspaceId, ...identity },
     onTask: world.onTask,
-    // No grace: each group is told once, then killed.
+    room,
     plan: (request, made) => planAttempt(world, { request, made }),
     baseline: async ({ touched, detail }) => {
       const first = detail === "folders" ? look : null;
@@ -104,6 +112,7 @@ export function taskSetup(world: HostWorld, gateway: ProviderGateway): TaskSetup
       telemetry,
       writer: journal,
       reader: journal,
+      room,
       updates,
       outputs: world.outputs,
       gateway,

@@ -157,7 +157,7 @@ Deno.test("an effect whose outcome could not be recorded is unknown, and nothing
     },
   });
   const { taskId, task } = await test.run();
-  assert.equal(task.state, "failed");
+  assert.deepEqual([task.state, task.reason], ["blocked", "storage_failed"]);
   assert.equal(task.result?.error?.type, "storage");
   assert.equal(test.adapter.requests.length, 2);
   const operations = await test.host.port.query({
@@ -176,7 +176,7 @@ Deno.test("an intent that could not be recorded has no effect", async () => {
     { text: "never asked" },
   ], { wrapStore: failingOnce("operation_intended") });
   const { task } = await test.run();
-  assert.equal(task.state, "failed");
+  assert.deepEqual([task.state, task.reason], ["blocked", "storage_failed"]);
   assert.equal(test.folder.exists("new.txt"), false);
 });
 

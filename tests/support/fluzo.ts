@@ -15,6 +15,8 @@ export class TestFluzo implements Disposable {
   readonly repository = new TestFolder();
   readonly home = new TestFolder("fluzo-home-");
   readonly #variables: Readonly<Record<string, string>>;
+  /** Words before the program's own, to run it in another view of the machine. */
+  launcher: readonly string[] = [];
 
   /** @param variables Further environment variables; the process may read them. */
   constructor(variables: Readonly<Record<string, string>> = {}) {
@@ -33,8 +35,10 @@ export class TestFluzo implements Disposable {
       ...options
     }: Partial<Deno.CommandOptions> & { readonly permissions?: readonly string[] } = {},
   ): Deno.Command {
-    return new Deno.Command(Deno.execPath(), {
+    const [program = Deno.execPath(), ...words] = [...this.launcher, Deno.execPath()];
+    return new Deno.Command(program, {
       args: [
+        ...words,
         "run",
         "--quiet",
         ...permissions,

@@ -146,7 +146,11 @@ export class TaskService {
     const plan = setup.plan({ ...command, limits: null }, { taskId, sessionId, attemptId });
     if (!plan.ok) return plan;
     const touched = command.grants.flatMap((grant) => grant.type === "touch" ? [grant.path] : []);
+    // Both look at the disk, and neither changes anything.
+    const room = setup.room.forTask();
     const baseline = await setup.baseline({ touched, detail: "folders" });
+    const full = await room;
+    if (full !== null) return err(full);
     if (!baseline.ok) return baseline;
     const services = setup.services(baseline.value, new Set());
     const session = command.sessionId === null
@@ -169,6 +173,8 @@ export class TaskService {
   }
 
   async #resume(command: ResumeTask): Promise<Reply<"resume_task">> {
+    const full = await this.#setup.room.forTask();
+    if (full !== null) return err(full);
     const prepared = await prepareResume(command, {
       setup: this.#setup,
       reader: this.#rest.reader,

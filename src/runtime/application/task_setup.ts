@@ -14,6 +14,7 @@ import type { OnAsk } from "../../core/port/application.ts";
 import type { Result } from "../../core/result.ts";
 import type { AttemptPlan, AttemptServices } from "../execution/attempt.ts";
 import type { ResultEffects } from "../execution/result.ts";
+import type { StorageRoom } from "../storage/storage_room.ts";
 
 /** What the user decides about an attempt; null leaves it to the configuration. */
 export interface PlanRequest {
@@ -56,6 +57,8 @@ export interface TaskSetup {
     readonly fingerprint: Digest;
     readonly settings: unknown;
   }>;
+  /** Whether there is room for the records of a task. */
+  readonly room: Pick<StorageRoom, "forTask">;
   readonly effects: ResultEffects;
   readonly ids: IdSource;
   readonly instanceId: InstanceId;

@@ -3,6 +3,7 @@ import type { AgentsFiles } from "../context/agents_files.ts";
 import type { ProviderGateway } from "../providers/gateway.ts";
 import type { ModelEndpoint } from "../providers/provider.ts";
 import type { JournalReader, JournalWriter } from "../storage/journal.ts";
+import type { StorageRoom } from "../storage/storage_room.ts";
 import type { ToolEffects } from "../tools/effects.ts";
 import type { UpdateHub } from "../application/update_hub.ts";
 import type { BudgetLimits, Consumption } from "../../core/budget/budget.ts";
@@ -61,6 +62,8 @@ export interface AttemptServices {
   readonly telemetry: Telemetry;
   readonly writer: JournalWriter;
   readonly reader: JournalReader;
+  /** Whether what is about to be done can still be recorded. */
+  readonly room: Pick<StorageRoom, "forOperation">;
   readonly updates: UpdateHub;
   readonly outputs: LiveOutputs;
   readonly gateway: ProviderGateway;

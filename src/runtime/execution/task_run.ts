@@ -48,7 +48,7 @@ export async function runAttempt(
   try {
     ending = await work(attempt, { run, openCalls, note });
   } catch (failure) {
-    ending = { type: "failed", error: toError(failure) };
+    ending = endingFor(toError(failure));
   }
   return await conclude(attempt, { run, ending, effects });
 }
@@ -69,8 +69,8 @@ async function work(
   let cutAnswers = 0;
   for (let repair = 0;;) {
     await takeInterventions(attempt);
-    const cancelled = cancelledEnding(attempt);
-    if (cancelled !== null) return cancelled;
+    const stopped = reasonToStop(attempt);
+    if (stopped !== null) return stopped;
     const turn = await takeTurn(attempt);
     if (turn.type === "stop") return turn.ending;
     run.answer = turn.message.text;
@@ -88,6 +88,8 @@ async function work(
     // Said while the model gave its last answer: it is answered before anything is called done.
     if (attempt.interventions.queued.length > 0) continue;
     if (attempt.plan.verification.length === 0) return { type: "completed" };
+    const unverified = reasonToStop(attempt);
+    if (unverified !== null) return unverified;
     const verified = await verify(attempt, repair);
     switch (verified.type) {
       case "passed":
@@ -130,8 +132,8 @@ async function dispatchAll(
   { calls, guard }: { readonly calls: readonly ToolCall[]; readonly guard: ProgressGuard },
 ): Promise<Ending | null> {
   for (const call of calls) {
-    const cancelled = cancelledEnding(attempt);
-    if (cancelled !== null) return cancelled;
+    const stopped = reasonToStop(attempt);
+    if (stopped !== null) return stopped;
     const outcome = await dispatch(attempt, call);
     if (outcome.type === "stop") return outcome.ending;
     const stuck = guard.note(call, outcome.message);
@@ -160,9 +162,11 @@ async function takeInterventions(attempt: Attempt): Promise<void> {
   }
 }
 
-function cancelledEnding(attempt: Attempt): Ending | null {
-  const { by } = attempt.cancel;
-  return by === null ? null : { type: "cancelled", by };
+/** Why nothing more is begun: the user said so, or it could not be recorded any more. */
+function reasonToStop({ cancel, services }: Attempt): Ending | null {
+  if (cancel.by !== null) return { type: "cancelled", by: cancel.by };
+  const full = services.room.forOperation();
+  return full === null ? null : { type: "blocked", reason: "storage_failed", error: full };
 }
 
 async function sayToModel(attempt: Attempt, text: string): Promise<void> {
@@ -320,6 +324,13 @@ function errorOf(ending: Ending): FluzoError | null {
     case "cancelled":
       return { type: "cancelled", by: ending.by };
   }
+}
+
+/** What could not be recorded is no fault of the task: it can go on once there is a journal again. */
+function endingFor(error: FluzoError): Ending {
+  return error.type === "storage"
+    ? { type: "blocked", reason: "storage_failed", error }
+    : { type: "failed", error };
 }
 
 function toError(failure: unknown): FluzoError {

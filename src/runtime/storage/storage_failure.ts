@@ -29,7 +29,7 @@ const MEANINGS: readonly (readonly [RegExp, StorageReason, string])[] = [
   [/is locked|is busy/i, "busy", "another program holds the database; end it and try again"],
   [/constraint failed|cannot store|datatype mismatch/i, "invalid_transition", ""],
   [
-    /unable to open|readonly database|access permission denied|Requires (read|write) access/i,
+    /unable to open|readonly database|permission denied|read-only file system|Requires (read|write) access/i,
     "io",
     "the folder and its files must be readable and writable by the user who runs Fluzo",
   ],

@@ -1,6 +1,7 @@
-import type { OwnerConflictError } from "../../core/errors.ts";
+import type { OwnerConflictError, StorageError } from "../../core/errors.ts";
 import type { InstanceId, TaskId } from "../../core/ids.ts";
 import { err, ok, type Result } from "../../core/result.ts";
+import { toStorageError } from "../storage/storage_failure.ts";
 import {
   type ControlPlace,
   namesLivingProcess,
@@ -64,9 +65,15 @@ export class WorkspaceOwnership {
       readonly wallMs: number;
       readonly instanceId: InstanceId;
     },
-  ): Promise<Result<WorkspaceOwnership, OwnerConflictError>> {
+  ): Promise<Result<WorkspaceOwnership, OwnerConflictError | StorageError>> {
     const path = `${directory}/${LOCK_FILE}`;
-    const file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+    let file: Deno.FsFile;
+    try {
+      file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+    } catch (thrown) {
+      // A read-only or full file system, or permissions that were lost.
+      return err(toStorageError(thrown, path));
+    }
     for (let tries = 1; !file.tryLockSync(true); tries++) {
       if (tries >= (isAtWork(readOwnerRecord(directory)) ? TRIES : PASSING_TRIES)) {
         file.close();

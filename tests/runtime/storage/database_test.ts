@@ -176,6 +176,8 @@ const WORDS = [
   ["cannot store REAL value in INTEGER column events.wall_ms", "invalid_transition"],
   ["unable to open database file", "io"],
   ["disk I/O error", "io"],
+  ["Read-only file system (os error 30)", "io"],
+  ["Permission denied (os error 13)", "io"],
 ] as const;
 for (const [words, reason] of WORDS) {
   Deno.test(`toStorageError() takes "${words}" for ${reason}`, () => {

@@ -63,7 +63,8 @@ Deno.test("what a killed owner left is reported to the next one and believed by 
   const said = child.stdout.getReader();
   await said.read();
   const refused = await take(folder);
-  assert.ok(!refused.ok && refused.error.owner?.pid === child.pid);
+  assert.ok(!refused.ok && refused.error.type === "owner_conflict");
+  assert.equal(refused.error.owner?.pid, child.pid);
   child.kill("SIGKILL");
   await child.status;
   await said.cancel();
@@ -89,7 +90,7 @@ Deno.test("a record that is not whole, not private or of another process names n
   const conflict = async () => {
     const refused = await take(folder);
     assert.ok(!refused.ok);
-    return refused.error.owner;
+    return refused.error.type === "owner_conflict" ? refused.error.owner : assert.fail();
   };
   writeOwnerRecord(folder.path, { ...good, startTicks: `${Number(good.startTicks) + 1}` });
   assert.equal(await conflict(), null, "a later process with the same number");
