@@ -43,9 +43,11 @@ export class TestHost implements AsyncDisposable {
 
   static async open(
     turns: readonly ScriptedTurn[],
-    { prepare, wrapStore, config: more = "" }: {
+    { prepare, wrapStore, variables, config: more = "" }: {
       readonly prepare?: (folder: TestFolder) => void;
       readonly wrapStore?: (store: Store) => Store;
+      /** Environment variables in place of those of this process. */
+      readonly variables?: (root: string) => Readonly<Record<string, string>>;
       /** More lines of the configuration. */
       readonly config?: string;
     } = {},
@@ -57,6 +59,7 @@ export class TestHost implements AsyncDisposable {
     const parts = await TestHost.attach(folder.path, {
       adapter,
       ...(wrapStore === undefined ? {} : { wrapStore }),
+      ...(variables === undefined ? {} : { variables: variables(folder.path) }),
     });
     return new TestHost({ folder, adapter, ...parts });
   }
@@ -90,9 +93,10 @@ export class TestHost implements AsyncDisposable {
   /** Opens a host on a prepared folder and agrees to its configuration. */
   static async attach(
     root: string,
-    { adapter, wrapStore }: {
+    { adapter, wrapStore, variables = {} }: {
       readonly adapter: ScriptedAdapter;
       readonly wrapStore?: (store: Store) => Store;
+      readonly variables?: Readonly<Record<string, string>>;
     },
   ): Promise<Pick<TestHost, "host" | "telemetry">> {
     const config = await loadConfig(`${root}/.fluzo`, []);
@@ -112,7 +116,7 @@ export class TestHost implements AsyncDisposable {
         credentials: `${home}/auth.toml`,
         backups: `${home}/backups`,
       },
-      variable: (name) => Deno.env.get(name) ?? null,
+      variable: (name) => variables[name] ?? Deno.env.get(name) ?? null,
       version: "test",
       ports: { adapter, telemetry, ...(wrapStore === undefined ? {} : { wrapStore }) },
     };

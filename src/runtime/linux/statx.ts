@@ -20,6 +20,11 @@ export interface FileStat {
   readonly uid: number;
   readonly gid: number;
   readonly sizeBytes: number;
+  /**
+   * Nanoseconds since the epoch when content or attributes changed last. Nobody can set it back, as
+   * one can the time of the content.
+   */
+  readonly changeTimeNs: bigint;
   /** Nanoseconds since the epoch; 0 where the file system does not record it. */
   readonly birthTimeNs: bigint;
 }
@@ -88,10 +93,15 @@ function decode(): FileStat {
     uid: view.getUint32(20, LITTLE),
     gid: view.getUint32(24, LITTLE),
     sizeBytes: Number(view.getBigUint64(40, LITTLE)),
-    birthTimeNs: hasBirth
-      ? view.getBigInt64(80, LITTLE) * 1_000_000_000n + BigInt(view.getUint32(88, LITTLE))
-      : 0n,
+    changeTimeNs: timeAt(96),
+    birthTimeNs: hasBirth ? timeAt(80) : 0n,
   };
+}
+
+/** A `struct statx_timestamp` in nanoseconds. */
+function timeAt(offset: number): bigint {
+  const seconds = view.getBigInt64(offset, LITTLE);
+  return seconds * 1_000_000_000n + BigInt(view.getUint32(offset + 8, LITTLE));
 }
 
 function kindOf(mode: number): EntryKind {
