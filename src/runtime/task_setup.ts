@@ -1,8 +1,8 @@
 import type { Clock, Timers } from "../core/clock.ts";
 import type { FluzoError } from "../core/errors.ts";
 import type { IdSource, InstanceId, TaskId, WorkspaceId } from "../core/ids.ts";
-import { ok, type Result } from "../core/result.ts";
-import { parseExecGrant } from "../core/policy/grant_request.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { type GrantRequest, parseExecGrant } from "../core/policy/grant_request.ts";
 import type { Redactor } from "../core/text/redactor.ts";
 import type { Telemetry } from "../core/telemetry/telemetry.ts";
 import type { AdmissionQueue } from "./admission/admission_queue.ts";
@@ -158,7 +158,13 @@ function planAttempt(
   const model = findChatModel(settings, modelKey);
   if (!model.ok) return model;
   const { harness, policy } = settings;
-  const standing = policy.allow_exec.map(parseExecGrant);
+  const standing: GrantRequest[] = [];
+  for (const text of policy.allow_exec) {
+    const grant = parseExecGrant(text);
+    // Checked when the configuration was loaded: what cannot be parsed got past that.
+    if (!grant.ok) return err({ type: "internal", detail: `policy.allow_exec: ${grant.error}` });
+    standing.push(grant.value);
+  }
   return ok({
     ...made,
     ...capacityOf(modelKey, model.value),
@@ -184,7 +190,7 @@ function planAttempt(
       gitCommit: policy.git_commit,
       gitPush: policy.git_push,
     },
-    standingGrants: standing.flatMap((grant) => grant.ok ? [grant.value] : []),
+    standingGrants: standing,
   });
 }
 

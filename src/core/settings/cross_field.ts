@@ -1,4 +1,5 @@
 import { safetyReserve } from "../budget/estimate.ts";
+import { parseExecGrant } from "../policy/grant_request.ts";
 import type { ModelSettings, Settings } from "./registry.ts";
 import { VARIABLE_NAME } from "./setting.ts";
 
@@ -102,10 +103,18 @@ function checkModel(
   return problems;
 }
 
-function checkCommands({ verify, tools }: Settings): TogetherProblem[] {
+function checkCommands({ verify, tools, policy }: Settings): TogetherProblem[] {
   const problems: TogetherProblem[] = [];
   if (verify.command.length > 0 && verify.command[0]?.trim() === "") {
     problems.push({ path: ["verify", "command"], reason: "must begin with a program" });
+  }
+  for (const text of policy.allow_exec) {
+    const parsed = parseExecGrant(text);
+    if (parsed.ok) continue;
+    problems.push({
+      path: ["policy", "allow_exec"],
+      reason: `"${text}" is no command that can be allowed: ${parsed.error}`,
+    });
   }
   for (const name of [...tools.shell.inherit_env, ...Object.keys(tools.shell.env)]) {
     if (VARIABLE_NAME.matches(name)) continue;

@@ -221,6 +221,11 @@ const BROKEN: readonly (readonly [name: string, text: string, problems: readonly
   ["a variable name that is none", `${MINIMAL}[tools.shell]\ninherit_env = ["A B"]\n`, [
     /"A B" is not a variable name/,
   ]],
+  [
+    "a standing grant for a script",
+    `${MINIMAL}[policy]\nallow_exec = ["deno test", "make && make install"]\n`,
+    [/"make && make install" is no command that can be allowed: Unquoted "&"/],
+  ],
   ["a verification without program", `${MINIMAL}[verify]\ncommand = [""]\n`, [
     /must begin with a program/,
   ]],
