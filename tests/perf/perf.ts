@@ -13,10 +13,11 @@ import { startWorkspaceWorker } from "../../src/runtime/workspace/client.ts";
 import { startSimulator } from "../../scenarios/simulator/simulator.ts";
 import type { Scenario } from "../../scenarios/simulator/scenario.ts";
 import { TestFolder } from "../support/repository.ts";
+import { measureCancel } from "./cancel.ts";
+import { median, report, rows } from "./report.ts";
 
 const BUNDLE = new URL("../../build/fluzo.js", import.meta.url).pathname;
 const rounds = Number(Deno.args[Deno.args.indexOf("--rounds") + 1] ?? 10) || 10;
-const rows: string[] = [];
 
 /** Deltas of the streaming profile: a long answer of word-sized pieces, one chunk each. */
 const DELTAS = 20_000;
@@ -25,6 +26,7 @@ say("| what | samples | median | p95 | p99 | max |");
 say("|---|---:|---:|---:|---:|---:|");
 await measureStore();
 await measureFiles();
+await measureCancel(rounds);
 await measureProgram();
 for (const row of rows) say(row);
 
@@ -219,27 +221,6 @@ function stream(): Scenario["steps"] {
     (_, i) => ({ type: "text" as const, text: ` word${i % 997}` }),
   );
   return [reply([...frames, { type: "finish", reason: "stop" }, { type: "done" }])];
-}
-
-function report(what: string, samples: readonly number[]): void {
-  const sorted = samples.toSorted((a, b) => a - b);
-  const at = (share: number) =>
-    show(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]);
-  rows.push(
-    `| ${what} | ${sorted.length} | ${show(median(sorted))} | ${at(0.95)} | ${at(0.99)} | ${
-      show(sorted.at(-1))
-    } |`,
-  );
-}
-
-function median(samples: readonly number[]): number {
-  const sorted = samples.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
-function show(value: number | undefined): string {
-  if (value === undefined) return "";
-  return value < 10 ? value.toFixed(2) : value.toFixed(0);
 }
 
 function say(line: string): void {
