@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { permissionFlags } from "../../src/cli/permissions.ts";
 import type { DomainEvent } from "../../src/core/events/event.ts";
 import { CRASH_FILES } from "./crash_script.ts";
+import { nobodyIn } from "./processes_in.ts";
 import type { TestFolder } from "./repository.ts";
 import { TestHost } from "./test_host.ts";
 
@@ -27,6 +28,9 @@ export interface Acknowledged {
   readonly types: readonly string[];
 }
 
+/** Longest wait for the children of a killed process, in milliseconds: each takes a few. */
+const CHILDREN_MS = 10_000;
+
 const CHILD = new URL("crash_main.ts", import.meta.url).pathname;
 
 /** Runs the script of `crash_script.ts` in a process that dies there; what it was told before. */
@@ -42,35 +46,7 @@ export async function crash(
   const words = new TextDecoder().decode(stderr);
   if (point === null) assert.ok(success, words);
   else assert.equal(signal, "SIGKILL", `${JSON.stringify(point)}: ${words}`);
-  await childrenGone(folder);
+  await nobodyIn(folder.path, CHILDREN_MS);
   return new TextDecoder().decode(stdout).split("\n").filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Acknowledged);
-}
-
-/** Longest wait for the children of a killed process, in milliseconds: each takes a few. */
-const CHILDREN_MS = 10_000;
-
-/** Waits until nothing that was started in the folder runs any more. */
-async function childrenGone(folder: TestFolder): Promise<void> {
-  const end = Date.now() + CHILDREN_MS;
-  while (isAnyoneIn(folder.path)) {
-    assert.ok(Date.now() < end, "a child of the killed process does not end");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-function isAnyoneIn(path: string): boolean {
-  for (const { name } of Deno.readDirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      if (Deno.readLinkSync(`/proc/${name}/cwd`) === path) return true;
-    } catch (failure) {
-      // Another user's, or gone meanwhile.
-      if (
-        !(failure instanceof Deno.errors.NotFound || failure instanceof Deno.errors.NotCapable ||
-          failure instanceof Deno.errors.PermissionDenied)
-      ) throw failure;
-    }
-  }
-  return false;
 }
