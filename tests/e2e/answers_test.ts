@@ -43,7 +43,9 @@ Deno.test("a blocked command is denied by its task's id, with a reason the model
   const { taskId, operationId } = await blocked(fluzo, simulator.baseUrl);
   await fluzo.must("task", "deny", taskId, "--reason", "not in this folder");
   assert.equal((await fluzo.run("task", "approve", operationId)).code, 40);
-  await fluzo.must("session", "resume", taskId);
+  const resumed = await fluzo.run("session", "resume", taskId);
+  assert.equal(resumed.code, 11, "what the user denied counts for the task as a whole");
+  assert.match(resumed.stdout, /Denied:\n {2}run: touch 'made file': the user said: not in this folder/);
   const last = JSON.stringify(simulator.requests.at(-1)?.body);
   assert.match(last, /not in this folder/);
   assert.equal(fluzo.repository.exists("made file"), false);

@@ -1,5 +1,5 @@
 import type { FluzoError, StorageError } from "../../core/errors.ts";
-import type { Baseline } from "../../core/events/event.ts";
+import type { Baseline, Denial } from "../../core/events/event.ts";
 import type { TaskId } from "../../core/ids.ts";
 import { describeScope } from "../../core/policy/scope_text.ts";
 import type { Command } from "../../core/port/application.ts";
@@ -77,9 +77,28 @@ export async function prepareResume(
       own,
       issued: issued.value,
       settled: settled.value,
+      denials: earlierDenials(task.value, operations.value),
       differences: resumeDifferences({ before: task.value.baseline, now: baseline, ownFiles }),
     },
   });
+}
+
+/** A task is judged as a whole: what was denied before it was blocked, or by the answer, counts. */
+function earlierDenials(
+  { result }: TaskDetail,
+  operations: readonly OperationDetail[],
+): readonly Denial[] {
+  const denied = operations.filter(({ state }) => state === "denied").map((
+    { id, tool, scope, summary },
+  ): Denial => ({
+    kind: "permission",
+    operationId: id,
+    tool,
+    scope: describeScope(scope),
+    reason: summary,
+    flag: "",
+  }));
+  return [...result?.denials.filter(({ kind }) => kind === "confinement") ?? [], ...denied];
 }
 
 function checkState(task: TaskDetail): FluzoError | null {

@@ -1,5 +1,5 @@
 import type { Message, ToolResultMessage } from "../../core/conversation/message.ts";
-import type { DomainEvent } from "../../core/events/event.ts";
+import type { Denial, DomainEvent } from "../../core/events/event.ts";
 import type { OperationId } from "../../core/ids.ts";
 import type { Grant } from "../../core/policy/grant.ts";
 import { approvalKey, type OperationScope } from "../../core/policy/scope.ts";
@@ -36,6 +36,8 @@ export interface TaskResume extends AttemptStart {
     readonly decision: UnknownDecision["decision"];
   }[];
   readonly differences: readonly string[];
+  /** What was denied in the task before, also by the answer to what blocked it. */
+  readonly denials: readonly Denial[];
 }
 
 /** A new attempt, ready to run. */
@@ -102,11 +104,13 @@ function finish(
   opening: Opening,
   { resume, grants }: { readonly resume: TaskResume; readonly grants: readonly Grant[] },
 ): Attempt {
-  return opening.finish({
+  const attempt = opening.finish({
     grants: [...opening.grants, ...grants],
     consumption: resume.task.consumption,
     firstVersions: resume.own.firstVersions,
   });
+  for (const denial of resume.denials) attempt.deny(denial);
+  return attempt;
 }
 
 interface SortedCalls {
