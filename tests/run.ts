@@ -1,8 +1,11 @@
 /**
  * `deno task test`: format, lint, type check, then every test. Prints each failing check in full,
- * names what was skipped and why, writes JUnit to `build/junit.xml`, and ends with one line:
+ * names what was skipped and why and how many cases the corpora have, writes JUnit to
+ * `build/junit.xml`, and ends with one line:
  * `N passed, N failed`. With FLUZO_TEST_NO_SKIP=1 a skipped test is a failure.
  */
+
+import { REPORT_VARIABLE } from "./support/report_line.ts";
 
 interface Count {
   passed: number;
@@ -11,6 +14,9 @@ interface Count {
 }
 
 const JUNIT_PATH = "build/junit.xml";
+
+/** Where tests write what belongs to the report: how many cases, what was not run. */
+const REPORT_PATH = `${Deno.cwd()}/build/report.txt`;
 
 const CHECKS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ["format", ["fmt", "--check"]],
@@ -26,6 +32,7 @@ for (const [name, args] of CHECKS) {
   else count.failed++;
 }
 await runTests(count);
+for (const line of await reportLines()) say(line);
 for (const name of count.skipped) say(`skipped: ${name}`);
 if (count.skipped.length > 0 && Deno.env.get("FLUZO_TEST_NO_SKIP") === "1") {
   say(`FAILED: ${count.skipped.length} tests were skipped`);
@@ -36,10 +43,11 @@ Deno.exit(count.failed === 0 ? 0 : 1);
 
 async function runTests(total: Count): Promise<void> {
   await Deno.mkdir("build", { recursive: true });
+  await Deno.writeTextFile(REPORT_PATH, "");
   const only = Deno.args.length === 0 ? ["tests"] : Deno.args;
   const { success } = await deno(
     ["test", "--allow-all", "--parallel", "--quiet", `--junit-path=${JUNIT_PATH}`, ...only],
-    { show: "always" },
+    { show: "always", env: { [REPORT_VARIABLE]: REPORT_PATH } },
   );
   let report: string;
   try {
@@ -61,6 +69,11 @@ async function runTests(total: Count): Promise<void> {
   total.failed += failed === 0 && !success ? 1 : failed;
 }
 
+async function reportLines(): Promise<readonly string[]> {
+  const text = await Deno.readTextFile(REPORT_PATH);
+  return [...new Set(text.split("\n").filter((line) => line !== ""))].sort();
+}
+
 function nameOf(testCase: string): string {
   const name = /\bname="([^"]*)"/.exec(testCase)?.[1] ?? "a test without a name";
   return name.replace(/&quot;/g, '"').replace(/&lt;/g, "<").replace(/&gt;/g, ">")
@@ -69,11 +82,15 @@ function nameOf(testCase: string): string {
 
 async function deno(
   args: readonly string[],
-  { show }: { readonly show: "always" | "on_failure" },
+  { show, env = {} }: {
+    readonly show: "always" | "on_failure";
+    readonly env?: Readonly<Record<string, string>>;
+  },
 ): Promise<{ readonly success: boolean }> {
   const piped = show === "on_failure";
   const output = await new Deno.Command(Deno.execPath(), {
     args: [...args],
+    env,
     stdin: "null",
     stdout: piped ? "piped" : "inherit",
     stderr: piped ? "piped" : "inherit",

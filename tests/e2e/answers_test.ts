@@ -45,7 +45,10 @@ Deno.test("a blocked command is denied by its task's id, with a reason the model
   assert.equal((await fluzo.run("task", "approve", operationId)).code, 40);
   const resumed = await fluzo.run("session", "resume", taskId);
   assert.equal(resumed.code, 11, "what the user denied counts for the task as a whole");
-  assert.match(resumed.stdout, /Denied:\n {2}run: touch 'made file': the user said: not in this folder/);
+  assert.match(
+    resumed.stdout,
+    /Denied:\n {2}run: touch 'made file': the user said: not in this folder/,
+  );
   const last = JSON.stringify(simulator.requests.at(-1)?.body);
   assert.match(last, /not in this folder/);
   assert.equal(fluzo.repository.exists("made file"), false);

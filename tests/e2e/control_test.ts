@@ -11,6 +11,7 @@ import { newId } from "../support/ids.ts";
 import { endlessStream } from "../support/endless_stream.ts";
 import { calls, reply, says } from "../support/simulated.ts";
 import { TestHost } from "../support/test_host.ts";
+import { reportLine } from "../support/report_line.ts";
 
 /** More than an answer from another terminal may take on any machine, in milliseconds. */
 const MAX_ANSWER_MS = 2000;
@@ -38,7 +39,7 @@ async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
   const startMs = performance.now();
   const result = await work();
   const ms = performance.now() - startMs;
-  console.log(`${name}: ${ms.toFixed(1)} ms`);
+  reportLine(`control: ${name}: ${ms.toFixed(1)} ms`);
   assert.ok(ms < MAX_ANSWER_MS, `${name} took ${ms} ms`);
   return result;
 }
@@ -292,6 +293,6 @@ Deno.test("of two that start together one owns the workspace, and readers are ne
     for (const one of started) await one[Symbol.asyncDispose]();
   }
   await looking;
-  console.log(`20 rounds, ${looks} looks meanwhile`);
+  reportLine(`racing starts: 20 rounds, ${looks} looks meanwhile`);
   simulator.verify();
 });

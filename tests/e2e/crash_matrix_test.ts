@@ -5,6 +5,7 @@ import { JournalJudge, type JudgedOperation } from "../support/journal_judge.ts"
 import { TestFolder } from "../support/repository.ts";
 import { SeededRandom } from "../support/seeded_random.ts";
 import { TestHost } from "../support/test_host.ts";
+import { reportLine } from "../support/report_line.ts";
 
 /** Kills in all. Each batch of the journal gets one before and one after it. */
 const KILLS = 220;
@@ -45,8 +46,7 @@ Deno.test("no kill loses an acknowledged event, hides an effect or repeats one",
   }));
   const sum = (pick: (verdict: Verdict) => number) =>
     verdicts.reduce((total, verdict) => total + pick(verdict), 0);
-  // deno-lint-ignore no-console -- the number of cases belongs to the report
-  console.log(
+  reportLine(
     `crash matrix: ${verdicts.length} kills, seed ${SEED}: ` +
       `${sum((v) => v.unknown)} operations unknown, ` +
       `${sum((v) => v.removed)} temporary files removed, ` +

@@ -3,10 +3,10 @@ import { startSimulator } from "../../scenarios/simulator/simulator.ts";
 import { calls, says } from "../support/simulated.ts";
 import { TestFluzo } from "../support/fluzo.ts";
 import { SmallDisk } from "../support/small_disk.ts";
+import { reportLine } from "../support/report_line.ts";
 
 const ignore = !SmallDisk.isAvailable();
-// deno-lint-ignore no-console -- what is not run is part of the report
-if (ignore) console.log("full disk: not_run: this machine allows no user namespaces with a tmpfs");
+if (ignore) reportLine("full disk: not_run: this machine allows no user namespaces with a tmpfs");
 
 /** Root passes every permission bit; without these two it does not. */
 const WITHOUT_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];

@@ -4,6 +4,7 @@ import { startSimulator } from "../../scenarios/simulator/simulator.ts";
 import { type FluzoRun, TestFluzo } from "../support/fluzo.ts";
 import { testWith } from "../support/tools.ts";
 import type { TestFolder } from "../support/repository.ts";
+import { reportLine } from "../support/report_line.ts";
 
 const FOLDER = new URL("../../scenarios/", import.meta.url);
 const NAMES = [...Deno.readDirSync(FOLDER)].map(({ name }) => name)
@@ -60,8 +61,7 @@ for (const name of NAMES) {
   });
 }
 
-// deno-lint-ignore no-console -- the number of cases belongs to the report
-console.log(`scenarios: ${NAMES.length} cases`);
+reportLine(`scenarios: ${NAMES.length} cases`);
 
 /** Runs the program and sends it a SIGINT once the server hangs. */
 async function interrupted(

@@ -44,6 +44,7 @@ export async function soakRun(kind: string, seed: number): Promise<Verdict> {
   try {
     if (fluzo.repository.exists(".fluzodrive/state.sqlite3")) {
       using journal = new JournalJudge(`${fluzo.repository.path}/.fluzodrive`);
+      // Deleting a session leaves a gap in the sequence on purpose.
       if (kind !== "a session is deleted") journal.requireSound();
     }
   } catch (failure) {

@@ -10,6 +10,7 @@ import type { GrantRequest } from "../../../src/core/policy/grant_request.ts";
 import type { Store } from "../../../src/runtime/storage/client.ts";
 import type { TestFolder } from "../../support/repository.ts";
 import { call, startTask, TestHost } from "../../support/test_host.ts";
+import { reportLine } from "../../support/report_line.ts";
 
 const ids = randomIds(systemClock);
 
@@ -314,8 +315,7 @@ for (const moment of MOMENTS) {
 }
 
 Deno.test("the number of attacks", () => {
-  // deno-lint-ignore no-console -- the number of cases belongs to the report
-  console.log(`approval attacks: ${cases} cases`);
+  reportLine(`approval attacks: ${cases} cases`);
   const planned = Object.values(CALLS).flat().length + MOMENTS.length * SWAPS.length;
   assert.equal(cases, planned);
 });

@@ -18,6 +18,7 @@ import {
 import { TestFolder } from "../../support/repository.ts";
 import { testWith } from "../../support/tools.ts";
 import { CORPUS, type CorpusCase } from "./_corpus.ts";
+import { reportLine } from "../../support/report_line.ts";
 
 const GRACE_MS = 300;
 const CAPTURE_BYTES = 65_536;
@@ -157,7 +158,7 @@ for (const entry of CORPUS) {
 }
 
 Deno.test("the process corpus is whole", () => {
-  console.log(`process corpus: ${CORPUS.length} cases`);
+  reportLine(`process corpus: ${CORPUS.length} cases`);
   assert.ok(CORPUS.length >= 40);
   assert.equal(new Set(CORPUS.map(({ name }) => name)).size, CORPUS.length);
 });
