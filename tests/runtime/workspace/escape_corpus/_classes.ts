@@ -429,6 +429,15 @@ export const CLASSES: readonly PathClass[] = [
     lay: sh(LINKED_WORKTREE),
   },
   {
+    name: "a link to Git's folder of a submodule",
+    verdicts: PROTECTED_FILE,
+    path: "sublink/config",
+    lay: (ground) => {
+      ground.inside.write("sub/.git/config", "x\n");
+      link("sub/.git", "sublink")(ground);
+    },
+  },
+  {
     name: "a link to Git's folder, itself",
     verdicts: PROTECTED,
     path: "gitlink",
