@@ -3,9 +3,12 @@ import { sourceFiles } from "../support/module_graph.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Tests of a whole folder or of several files together, by the folder they mirror. */
+/**
+ * Tests of a whole folder or of several files together, by the folder they mirror. A corpus is a
+ * folder of its own there.
+ */
 function mirrors(test: string): boolean {
-  const source = `${ROOT}src/${test}`;
+  const source = `${ROOT}src/${test.replace(/\/\w+_corpus\//, "/")}`;
   if (exists(source.replace(/_test\.ts$/, ".ts"))) return true;
   return exists(source.slice(0, source.lastIndexOf("/")));
 }
